@@ -1,6 +1,8 @@
-// redis_engines - of fq-redis: queues on servers, and the password that they want.
+// redis_engines - of fq-redis: queues on servers, the password that they want, and the key by which commands
+// in messages are signed.
 //
-// The password is in a file or in the environment, and never in a URL or an argument, which others can see.
+// The password is in a file or in the environment, and never in a URL or an argument, which others can see;
+// the key is in a file.
 
 // System.
 #include <fcntl.h>
@@ -23,28 +25,31 @@ namespace fq {
 namespace {
 
 constexpr const char* kPassword = "FQ_REDIS_PASSWORD";
-constexpr off_t kPasswordBytesMax = 1024;  // arbitrary
+constexpr const char* kPasswordFile = "FQ_REDIS_PASSWORD_FILE";
+constexpr const char* kCommandKeyFile = "FQ_REDIS_COMMAND_KEY_FILE";
+constexpr off_t kSecretBytesMax = 1024;     // arbitrary
+constexpr size_t kCommandKeyBytesMin = 16;  // fewer could be guessed
 
-Error config(const std::string& path, std::string_view what) {
-  return Error{ErrorKind::config, "FQ_REDIS_PASSWORD_FILE: " + in_quotes(path) + ": " + std::string(what), 0};
-}
-
-Result<std::string> read_password_file(const std::string& path) {
+/// The text in the file that this variable names, for nobody's eyes but ours.
+Result<std::string> read_secret_file(std::string_view variable, const std::string& path) {
+  const auto config = [&](std::string_view what) {
+    return Error{ErrorKind::config, std::string(variable) + ": " + in_quotes(path) + ": " + std::string(what),
+                 0};
+  };
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!file) return config(path, "cannot be opened: " + sys_error("open", path, errno).text);
+  if (!file) return config("cannot be opened: " + sys_error("open", path, errno).text);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
-  if (!S_ISREG(info.st_mode)) return config(path, "is not a regular file");
-  if (info.st_uid != ::geteuid()) return config(path, "belongs to somebody else; use a file of your own");
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return config(path, "is open to others; run chmod 600 on it");
-  if (info.st_size > kPasswordBytesMax) return config(path, "is larger than 1KiB");
+  if (!S_ISREG(info.st_mode)) return config("is not a regular file");
+  if (info.st_uid != ::geteuid()) return config("belongs to somebody else; use a file of your own");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) return config("is open to others; run chmod 600 on it");
+  if (info.st_size > kSecretBytesMax) return config("is larger than 1KiB");
   std::string text(static_cast<size_t>(info.st_size), '\0');
   const ssize_t got = ::read(file.get(), text.data(), text.size());
   if (got < 0) return sys_error("read", path, errno);
   text.resize(static_cast<size_t>(got));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty()) return config(path, "is empty");
+  if (text.empty()) return config("is empty");
   return text;
 }
 
@@ -60,8 +65,19 @@ const std::string password_of_environment = take_password();
 
 /// A file that cannot be used is never passed over for the other.
 Result<std::string> password() {
-  if (const auto path = cli::environment("FQ_REDIS_PASSWORD_FILE")) return read_password_file(*path);
+  if (const auto path = cli::environment(kPasswordFile)) return read_secret_file(kPasswordFile, *path);
   return password_of_environment;
+}
+
+Result<std::string> command_key() {
+  const auto path = cli::environment(kCommandKeyFile);
+  if (!path) return std::string();
+  FQ_TRY_SET(std::string key, read_secret_file(kCommandKeyFile, *path));
+  if (key.size() >= kCommandKeyBytesMin) return key;
+  return Error{ErrorKind::config,
+               std::string(kCommandKeyFile) + ": " + in_quotes(*path) +
+                   ": has fewer than 16 bytes; make another: head -c 32 /dev/urandom | base64",
+               0};
 }
 
 TlsFiles tls_files() {
@@ -72,11 +88,11 @@ TlsFiles tls_files() {
 }  // namespace
 
 bool has_password_of_its_own() {
-  return !password_of_environment.empty() && !cli::environment("FQ_REDIS_PASSWORD_FILE");
+  return !password_of_environment.empty() && !cli::environment(kPasswordFile);
 }
 
 const RedisEngine& redis_engine() {
-  static const RedisEngine redis(redis_library(), password, false, tls_files);
+  static const RedisEngine redis(redis_library(), password, false, tls_files, command_key);
   return redis;
 }
 

@@ -187,7 +187,7 @@ _fq() {
       options='--yes --shards --spool --queue --help --format --json' words='list create pause resume drain set rename purge remove'
       if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
       case ${operands[0]-},${#operands[@]} in
-        set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1 ;;&
+        set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= command_age= lock_timeout=' nospace=1 ;;&
         pause,1 | resume,1 | drain,1 | set,1 | rename,1 | purge,1 | remove,1) values=queues ;;
       esac ;;
     schedule)

@@ -279,7 +279,7 @@ complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human jso
 complete -c fq -n '__fish_seen_subcommand_from queue' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcommand_from list create pause resume drain set rename purge remove' -a 'list create pause resume drain set rename purge remove'
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from pause resume drain set rename purge remove' -a '(__fq_queues)'
-complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a 'order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout='
+complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a 'order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= command_age= lock_timeout='
 
 complete -c fq -n __fq_needs_command -a schedule -d 'make messages at times'
 complete -c fq -n '__fish_seen_subcommand_from schedule' -l tz -x -a '(__fq_zones)' -d 'of SPEC\'s clock (default: $TZ, else the system\'s)'

@@ -107,6 +107,7 @@ Result<PopRequest> pop_request(const Arguments& arguments, Format format) {
   if (request.form == DeliveryForm::sh && request.count > 1)
     return usage_error("-n", "--format sh is for one message");
   request.lease.wait = arguments.has("wait");
+  request.lease.runs_commands = false;
   if (const auto typed = arguments.value("wait")) {
     FQ_TRY_SET(request.lease.wait_ms, to_duration_or("unlimited", "--wait", *typed));
   }

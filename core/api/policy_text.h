@@ -15,6 +15,8 @@ inline constexpr const char* kNoPolicyVersion = "0";
 struct PolicyText {
   std::string text;
   std::string version = kNoPolicyVersion;  // another one for each text
+  // It was kept by one who may have commands run there. Else its schedules make no messages that run any.
+  bool may_command = false;
 };
 
 /// ErrorKind::usage: the spool is a directory, and fq.toml a file in it.

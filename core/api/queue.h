@@ -101,6 +101,8 @@ struct LeaseRequest {
   bool until_idle = false;         // with wait: or until the queue is idle
   bool signals = true;             // come through while it waits
   bool watch = false;              // with wait: or until a lease of this Queue was changed by others
+  // The messages' own commands: refused (config) where the engine cannot tell which are genuine.
+  bool runs_commands = true;
   Interrupt* interrupt = nullptr;
 };
 
@@ -152,7 +154,7 @@ struct LeaseReply {
   std::vector<LeaseChange> changes;
   bool more = false;  // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
-  uint64_t lost = 0;  // messages buried instead, since their payload is; each is told in a notice
+  uint64_t lost = 0;  // buried instead: payload lost, or command not genuine; each is told in a notice
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
 

@@ -58,6 +58,7 @@ struct SettingFields {
   Field<int64_t> backoff_max_ms{3'600'000};
   Field<int64_t> retention_ms{kRetentionAuto};  // of records and outputs, after the end; 0: none
   Field<int64_t> dead_retention_ms{kUnlimited};
+  Field<int64_t> command_age_ms{7 * 86'400'000};  // of a command's signature; only where commands are signed
 
   bool operator==(const SettingFields&) const = default;
 };
@@ -85,6 +86,7 @@ void visit_settings(AnySettings&& settings, Visit&& visit) {
   visit(PolicyKey::backoff, settings.backoff_base_ms, settings.backoff_max_ms);
   visit(PolicyKey::retention, settings.retention_ms);
   visit(PolicyKey::dead_retention, settings.dead_retention_ms);
+  visit(PolicyKey::command_age, settings.command_age_ms);
 }
 
 /// The value that this key has, none for a key that is not of Settings.

@@ -40,8 +40,9 @@ enum class PolicyKey : uint8_t {
   paused = 22,       // set at run time only: 1
   draining = 23,     // of queues, at run time only: 1
   limited = 24,      // of tenants, the same: nothing starts for so many ms (on disk: until this wall time)
+  command_age = 25,  // of queues on a server: how old the signature of a command may be
 };
-inline constexpr PolicyKey kLastPolicyKey = PolicyKey::limited;
+inline constexpr PolicyKey kLastPolicyKey = PolicyKey::command_age;
 inline constexpr int64_t kUnlimited = INT64_MAX;
 
 /// Runs that count, where neither the message nor the worker nor the queue's policy says how many.

@@ -64,6 +64,21 @@ Result<void> hold_last_good(Queue& queue, const Location& location) {
   return queue.policy_load(without_lines(policy), kKept);
 }
 
+/// Whoever loads a schedule vouches for its command.
+Result<std::vector<ScheduleDefinition>> schedules_in(const PolicySource& source, const FilePolicy& policy,
+                                                     const std::string& path) {
+  std::vector<ScheduleDefinition> schedules = schedules_of(policy);
+  for (const ScheduleDefinition& each : schedules) {
+    if (source.may_command || !each.message.command) continue;
+    return Error{ErrorKind::config,
+                 path + ": schedule " + in_quotes(each.name) +
+                     ": has a command, and the text was not kept with the key in FQ_REDIS_COMMAND_KEY_FILE; "
+                     "keep it with that: fq config load FILE",
+                 0};
+  }
+  return schedules;
+}
+
 Result<void> load(Queue& queue, const Location& location) {
   FQ_TRY_SET(const PolicySource source, read_policy_source(location.spool));
   FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, policy_path(location.spool)));
@@ -71,7 +86,8 @@ Result<void> load(Queue& queue, const Location& location) {
   // Before the file is noted as loaded: what breaks off here is begun anew by the next command. So is what
   // finds no room, which keeps nobody from going on.
   if (Schedules* schedules = queue.schedules()) {
-    Result<void> loaded = schedules->load(schedules_of(policy));
+    FQ_TRY_SET(const auto definitions, schedules_in(source, policy, policy_path(location.spool)));
+    Result<void> loaded = schedules->load(definitions);
     if (!loaded && loaded.error().kind == ErrorKind::later) return {};
     if (!loaded) return loaded;
   }
@@ -83,8 +99,12 @@ Result<void> load(Queue& queue, const Location& location) {
 Result<void> load_schedules(Queue& queue, const Location& location) {
   Schedules* schedules = queue.schedules();
   if (schedules == nullptr) return {};
-  FQ_TRY_SET(const FilePolicy policy, read_policy_for(location));
-  return schedules->load(schedules_of(policy));
+  const std::string path = policy_path(location.spool);
+  FQ_TRY_SET(const PolicySource source, read_policy_source(location.spool));
+  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, path));
+  FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
+  FQ_TRY_SET(const auto definitions, schedules_in(source, policy, path));
+  return schedules->load(definitions);
 }
 
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {

@@ -49,6 +49,8 @@ constexpr PolicyKeySpec kKeys[] = {
      R"(must be a duration like "60s" or "5m", "auto" or "none")"},
     {PolicyKey::dead_retention, "dead_retention", ValueKind::duration, kQueueNode, "unlimited", "unlimited",
      R"(must be a duration like "30d", or "unlimited")"},
+    {PolicyKey::command_age, "command_age", ValueKind::duration, kQueueNode, "unlimited", "7d",
+     R"(must be a duration like "30d", or "unlimited")"},
     {PolicyKey::lock_timeout, "lock_timeout", ValueKind::duration, kQueueNode, "", "5s", kSpan},
 };
 

@@ -73,7 +73,7 @@ Result<PolicySource> read_file(const std::string& path) {
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
   FQ_TRY(check_owner(info, path));
   FQ_TRY_SET(std::string text, read_whole(file.get(), path));
-  return PolicySource{std::move(text), identity_of(info)};
+  return PolicySource{std::move(text), true, identity_of(info)};
 }
 
 bool is_file(const std::string& spool) { return scheme_of(spool).empty(); }
@@ -94,7 +94,7 @@ FileIdentity for_queue(FileIdentity state, std::string_view queue) {
 Result<PolicySource> read_policy_source(const std::string& spool) {
   if (is_file(spool)) return read_file(policy_path(spool));
   FQ_TRY_SET(PolicyText kept, policy_text(spool));
-  return PolicySource{std::move(kept.text), identity_of(kept.version)};
+  return PolicySource{std::move(kept.text), kept.may_command, identity_of(kept.version)};
 }
 
 Result<FileIdentity> policy_state(Queue& queue, const std::string& spool) {

@@ -14,6 +14,7 @@ std::string policy_path(const std::string& spool);
 
 struct PolicySource {
   std::string text;
+  bool may_command = true;  // see PolicyText
   FileIdentity state;  // as for_queue() needs it; of before the reading: a change meanwhile is read next time
 };
 

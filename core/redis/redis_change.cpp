@@ -28,24 +28,6 @@ std::string_view name_of(Action action) {
   return action == Action::cancel ? "cancel" : "kick";
 }
 
-NewMessage message_of(const MessageRecord& record) {
-  NewMessage message;
-  message.tenant = record.tenant;
-  message.payload = as_bytes(record.payload);
-  message.priority = record.priority;
-  message.key = record.key;
-  if (record.attempts_max != 0) message.attempts_max = record.attempts_max;
-  message.tags = record.tags;
-  message.command = record.command;
-  message.timeout_ms = record.timeout_ms;
-  message.keep_ms = record.keep_ms;
-  message.call = record.call;
-  message.schedule = record.schedule;
-  message.scheduled_at_wall_ms = record.scheduled_wall_ms;
-  if (record.ttl_ms > 0) message.ttl_ms = record.ttl_ms;
-  return message;
-}
-
 }  // namespace
 
 Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action action,
@@ -100,6 +82,22 @@ Result<IdPage> RedisChange::select(const Filter& filter, const Cursor& from, siz
   return page;
 }
 
+/// Nothing is signed that was not genuine, but for a command that the editor gives.
+Result<std::string> RedisChange::signature_for(const MessageRecord& record, const MessagePatch& patch,
+                                               const NewMessage& before, const NewMessage& message) const {
+  if (!message.command) return std::string();
+  const bool is_retimed = patch.delay_ms || patch.at_wall_ms;
+  const int64_t due_wall_ms =
+      record.state == State::delayed && !is_retimed ? shard_.wall_of(record.timer_ms) : 0;
+  if (patch.command) return signer_.sign(message, due_wall_ms);
+  if (!patch.payload && !(is_retimed && signer_.has_key())) return std::string(record.signature);
+  if (!signer_.has_key()) return lacks_command_key("payload");
+  const std::string fault = signer_.fault(before, record.signature, kUnlimited);
+  if (fault.empty()) return signer_.sign(message, due_wall_ms);
+  if (!patch.payload) return std::string(record.signature);
+  return Error{ErrorKind::bad_data, "payload: not set: " + fault + "; give the message its command anew", 0};
+}
+
 Result<std::optional<SettleStatus>> RedisChange::try_edit(MessageId id, const MessagePatch& patch,
                                                           uint64_t payload_bytes_max) {
   const std::string name = std::to_string(number(id) > kMessageIdMax ? 0 : number(id));
@@ -114,13 +112,15 @@ Result<std::optional<SettleStatus>> RedisChange::try_edit(MessageId id, const Me
   FQ_TRY(check_message(message, payload_bytes_max));
   FQ_TRY(check_on_server(message));
   if (!record) return std::optional(SettleStatus::gone);
+  FQ_TRY_SET(const std::string signature, signature_for(*record, patch, before, message));
   ArgumentList arguments;
   arguments.borrow("edit");
   arguments.borrow(name);
-  arguments.add(edit_fields(patch, message, patch.at_wall_ms ? shard_.server_of(*patch.at_wall_ms) : 0));
+  const int64_t at_ms = patch.at_wall_ms ? shard_.server_of(*patch.at_wall_ms) : 0;
+  arguments.add(edit_fields(patch, message, at_ms, signature != record->signature));
   arguments.borrow(message.key);
   arguments.borrow(rest_of_record(bytes));
-  arguments.add(push_rest(message));
+  arguments.add(push_rest(message, signature));
   FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
   const std::string& said = reply.at(1).at(0).text;
   if (said == "timeless")

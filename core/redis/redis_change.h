@@ -4,8 +4,10 @@
 // System.
 #include <span>
 // fq, this room.
+#include "core/redis/records/records.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/shard/shard.h"
+#include "core/redis/signing/command_signer.h"
 
 namespace fq {
 
@@ -24,7 +26,8 @@ Result<MutateReply> mutate_page(Lists& lists, const Filter& filter, Action actio
 
 class RedisChange {
  public:
-  RedisChange(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+  RedisChange(Shard& shard, RedisPolicy& policy, const CommandSigner& signer)
+      : shard_(shard), policy_(policy), signer_(signer) {}
 
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action, std::optional<State> state = {});
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
@@ -37,9 +40,13 @@ class RedisChange {
   /// None: another process changed it meanwhile.
   Result<std::optional<SettleStatus>> try_edit(MessageId id, const MessagePatch& patch,
                                                uint64_t payload_bytes_max);
+  /// Of the command that it has then.
+  Result<std::string> signature_for(const MessageRecord& record, const MessagePatch& patch,
+                                    const NewMessage& before, const NewMessage& message) const;
 
   Shard& shard_;
   RedisPolicy& policy_;
+  const CommandSigner& signer_;
 };
 
 }  // namespace fq

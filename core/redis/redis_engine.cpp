@@ -27,6 +27,9 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   if (tls_ != nullptr) access.place.tls = tls_();
   access.library = &library_;
   access.link = std::make_shared<ServerLink>(access.place, access.password);
+  if (command_key_ == nullptr) return access;
+  FQ_TRY_SET(std::string key, command_key_());
+  if (!key.empty()) access.command_key = std::make_shared<const CommandKey>(std::move(key));
   return access;
 }
 

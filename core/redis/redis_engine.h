@@ -15,9 +15,12 @@ class RedisEngine final : public Engine {
   using Password = Result<std::string> (*)();
   /// Files of TLS, likewise.
   using Tls = TlsFiles (*)();
+  /// The key by which commands in messages are signed, likewise.
+  using Secret = Password;
   /// `told_time`: the library takes the time from OpenOptions::clock, which only tests do.
-  constexpr RedisEngine(const Library& library, Password password, bool told_time = false, Tls tls = nullptr)
-      : library_(library), password_(password), tls_(tls), told_time_(told_time) {}
+  constexpr RedisEngine(const Library& library, Password password, bool told_time = false, Tls tls = nullptr,
+                        Secret command_key = nullptr)
+      : library_(library), password_(password), tls_(tls), command_key_(command_key), told_time_(told_time) {}
 
   bool keeps(std::string_view scheme) const override;
   Result<void> check(const std::string& spool) const override;
@@ -43,6 +46,7 @@ class RedisEngine final : public Engine {
   const Library& library_;
   Password password_;
   Tls tls_;
+  Secret command_key_;
   bool told_time_;
 };
 

@@ -95,7 +95,10 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
   ExportedMessage message = record ? exported_of(*record) : ExportedMessage();
   message.id = id;
   if (!record) message.lost = "its record cannot be read";
-  if (!record) return std::optional(std::move(message));
+  // Whoever takes it in would sign it.
+  if (record && record->command && signer_.has_key())
+    message.lost = signer_.fault(message_of(*record), record->signature, kUnlimited);
+  if (!message.lost.empty()) return std::optional(std::move(message));
   const int64_t now_wall_ms = shard_.wall_of(reply.at(0).at(0).number);
   message.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
   message.since_wall_ms =
@@ -169,6 +172,8 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
   const Result<void> fits = check_on_server(pushed);
   if (result.why.empty() && !fits.ok()) result.why = fits.error().text;
   if (!result.why.empty()) return result;
+  const int64_t due_wall_ms = message.state == State::delayed ? message.since_wall_ms : message.due_wall_ms;
+  FQ_TRY_SET(const std::string signature, signer_.sign(pushed, due_wall_ms));
   PastRecord past;
   past.state = message.state;
   past.pushed_ms = shard_.server_of(message.pushed_at_wall_ms);
@@ -179,7 +184,7 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
   arguments.borrow(message.tenant);
   arguments.add(push_fields(pushed, 0));
   arguments.borrow(message.key);
-  arguments.add(push_rest(pushed));
+  arguments.add(push_rest(pushed, signature));
   arguments.add(past_bytes(message, past));
   arguments.add(failure_of(message, shard_));
   for (const ExportedStep& step : message.steps) {

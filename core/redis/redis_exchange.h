@@ -4,14 +4,16 @@
 // fq, this room.
 #include "core/redis/redis_look.h"
 #include "core/redis/redis_policy.h"
+#include "core/redis/signing/command_signer.h"
 
 namespace fq {
 
 class RedisExchange {
  public:
   /// `mark`: of the queue.
-  RedisExchange(Shard& shard, RedisLook& look, RedisPolicy& policy, std::string mark)
-      : shard_(shard), look_(look), policy_(policy), mark_(std::move(mark)) {}
+  RedisExchange(Shard& shard, RedisLook& look, RedisPolicy& policy, const CommandSigner& signer,
+                std::string mark)
+      : shard_(shard), look_(look), policy_(policy), signer_(signer), mark_(std::move(mark)) {}
 
   /// As of Queue.
   Result<std::string> origin();
@@ -26,6 +28,7 @@ class RedisExchange {
   Shard& shard_;
   RedisLook& look_;
   RedisPolicy& policy_;
+  const CommandSigner& signer_;
   const std::string mark_;
 };
 

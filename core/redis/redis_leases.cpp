@@ -120,8 +120,53 @@ Result<std::vector<std::string>> RedisLeases::records_of(const Reply& taken) {
   return records;
 }
 
+Delivery RedisLeases::delivery_of(MessageId id, const MessageRecord& record) const {
+  Delivery delivery;
+  delivery.receipt = receipt_of(number(id), record.serial, record.nonce);
+  delivery.id = id;
+  delivery.tenant = record.tenant;
+  delivery.attempt = record.attempts + 1;
+  delivery.attempts_max = record.attempts_max != 0 ? record.attempts_max : record.attempts_in_force;
+  delivery.delivery = record.deliveries;
+  delivery.crashes = record.crashes;
+  delivery.priority = record.priority;
+  delivery.pushed_at_wall_ms = shard_.wall_of(record.pushed_ms);
+  delivery.tags = record.tags;
+  delivery.command = record.command;
+  delivery.timeout_ms = record.timeout_ms;
+  delivery.keep_ms = record.keep_ms;
+  delivery.call = record.call;
+  delivery.schedule = record.schedule;
+  delivery.scheduled_at_wall_ms = record.scheduled_wall_ms;
+  if (record.timer_ms != 0) delivery.deadline_wall_ms = shard_.wall_of(record.timer_ms);
+  delivery.payload = Payload(std::string(record.payload));
+  return delivery;
+}
+
+Result<void> RedisLeases::bury(const std::vector<Forgery>& forgeries, LeaseReply& reply) {
+  std::vector<Settle> items;
+  std::vector<Parts> parts;
+  for (const Forgery& each : forgeries) {
+    Settle& item = items.emplace_back();
+    item.receipt = each.receipt;
+    item.verdict = Verdict::bury;
+    item.reason = each.reason;
+    parts.push_back(parts_of(each.receipt));
+  }
+  LeaseReply nothing;
+  Progress none;
+  std::vector<SettleStatus> answers;
+  FQ_TRY(work(items, parts, nullptr, none, nothing, answers));
+  for (const Forgery& each : forgeries)
+    notices_.push_back("message " + std::to_string(number(each.id)) +
+                       ": was buried and not run: " + each.reason);
+  reply.lost += forgeries.size();
+  return {};
+}
+
 Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) {
   FQ_TRY_SET(const std::vector<std::string> records, records_of(taken));
+  std::vector<Forgery> forgeries;
   for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
     const std::optional<uint64_t> id = parse_decimal(taken.items[i].text);
     const std::optional<MessageRecord> record = read_record(records[i / 4]);
@@ -131,29 +176,16 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
           "message " + taken.items[i].text + ": its record cannot be read; it comes back when its lease ends",
           0};
     }
-    Delivery& delivery = reply.deliveries.emplace_back();
-    delivery.receipt = receipt_of(*id, record->serial, record->nonce);
     heard_serial_ = std::max(heard_serial_, record->serial);
-    delivery.id = MessageId{*id};
-    delivery.tenant = record->tenant;
-    delivery.attempt = record->attempts + 1;
-    delivery.attempts_max = record->attempts_max != 0 ? record->attempts_max : record->attempts_in_force;
-    delivery.delivery = record->deliveries;
-    delivery.crashes = record->crashes;
-    delivery.priority = record->priority;
-    delivery.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
-    delivery.tags = record->tags;
-    delivery.command = record->command;
-    delivery.timeout_ms = record->timeout_ms;
-    delivery.keep_ms = record->keep_ms;
-    delivery.call = record->call;
-    delivery.schedule = record->schedule;
-    delivery.scheduled_at_wall_ms = record->scheduled_wall_ms;
-    if (record->timer_ms != 0) delivery.deadline_wall_ms = shard_.wall_of(record->timer_ms);
-    delivery.payload = Payload(std::string(record->payload));
+    FQ_TRY_SET(std::string fault, check_.fault(*record));
+    if (!fault.empty()) {
+      forgeries.push_back({MessageId{*id}, receipt_of(*id, record->serial, record->nonce), std::move(fault)});
+      continue;
+    }
+    reply.deliveries.push_back(delivery_of(MessageId{*id}, *record));
     progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());
   }
-  return {};
+  return forgeries.empty() ? Result<void>() : bury(forgeries, reply);
 }
 
 Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
@@ -203,6 +235,7 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
 Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
                                const LeaseRequest* next, Progress& progress, LeaseReply& reply,
                                std::vector<SettleStatus>& answers) {
+  if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
   const auto ask_again = [&](unsigned again) {
     return ask(items, parts,
@@ -219,13 +252,18 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   const Reply answer = std::move(asked).value();
   for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
   const size_t before = reply.deliveries.size();
-  FQ_TRY(add_deliveries(answer.at(3), reply, progress));
+  if (Result<void> added = add_deliveries(answer.at(3), reply, progress); !added) {
+    is_unheard_ = true;  // of those that were not read
+    return added;
+  }
   const size_t given = reply.deliveries.size() - before;
   progress.want -= std::min(progress.want, given);
   FQ_TRY(add_news(answer.at(6), reply));
   const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
   if (is_session) session_.keep_alive();
-  progress.is_full = given >= kMessagesPerCall;
+  // In the place of what was buried others come.
+  const size_t taken = answer.at(3).items.size() / 4;
+  progress.is_full = taken >= kMessagesPerCall || given < taken;
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
   const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
@@ -240,7 +278,9 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
   reply.why_empty = reply.deliveries.empty() ? WhyEmpty::nothing : WhyEmpty::none;
   if (reply.deliveries.empty() && request.wait && request.until_idle && progress.is_idle)
     reply.why_empty = WhyEmpty::idle;
-  if (reply.deliveries.empty() && !reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  // What was buried is told at once, too.
+  const bool has_news = !reply.changes.empty() || (request.watch && reply.lost > 0);
+  if (reply.deliveries.empty() && has_news) reply.why_empty = WhyEmpty::changed;
   if (request.watch) reply.more = progress.servable;
   if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;
   return {};

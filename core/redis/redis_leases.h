@@ -4,7 +4,10 @@
 // System.
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 // fq, this room.
+#include "core/redis/redis_command_check.h"
 #include "core/redis/shard/catalog.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/session.h"
@@ -18,8 +21,8 @@ SettleStatus status_of(const Reply& answer);
 class RedisLeases {
  public:
   /// `mark`: of the queue, kMarkLength characters.
-  RedisLeases(Shard& shard, RedisSession& session, std::string mark)
-      : shard_(shard), session_(session), mark_(std::move(mark)) {}
+  RedisLeases(Shard& shard, RedisSession& session, RedisCommandCheck check, std::string mark)
+      : shard_(shard), session_(session), check_(std::move(check)), mark_(std::move(mark)) {}
 
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
@@ -37,6 +40,8 @@ class RedisLeases {
     std::string id, serial, nonce;
   };
   Parts parts_of(const Receipt& receipt) const;
+  /// What was buried since its command is not genuine.
+  std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 
  private:
   /// How far a request has come.
@@ -45,6 +50,13 @@ class RedisLeases {
     uint64_t bytes_left = 0;
     bool is_full = false;  // the last call gave all that it may
     bool servable = false, is_idle = false;
+  };
+
+  /// A message that was leased, and nobody may run.
+  struct Forgery {
+    MessageId id{};
+    Receipt receipt;
+    std::string reason;
   };
 
   Result<Reply> ask(std::span<const Settle> items, std::span<const Parts> parts, std::string wanted,
@@ -56,12 +68,16 @@ class RedisLeases {
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);
   Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress);
+  Delivery delivery_of(MessageId id, const MessageRecord& record) const;
+  Result<void> bury(const std::vector<Forgery>& forgeries, LeaseReply& reply);
 
   Shard& shard_;
   RedisSession& session_;
+  RedisCommandCheck check_;
   std::string mark_;
   uint64_t heard_serial_ = 0;  // of the last lease that an answer told us of
   bool is_unheard_ = false;    // an answer was lost that may have told of one
+  std::vector<std::string> notices_;
 };
 
 }  // namespace fq

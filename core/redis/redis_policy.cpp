@@ -40,6 +40,7 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::backoff:
     case PolicyKey::weight:
     case PolicyKey::dead_retention:
+    case PolicyKey::command_age:
     case PolicyKey::retention:
     case PolicyKey::batch:
     case PolicyKey::linger:

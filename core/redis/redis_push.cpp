@@ -38,6 +38,7 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) {
   for (const NewMessage& message : messages) {
     FQ_TRY(check_message(message, settings.payload_bytes_max));
     FQ_TRY(check_on_server(message));
+    if (message.command && !signer_.has_key()) return lacks_command_key("push");
     bytes += message.payload.size();
   }
   if (bytes <= kRedisBatchBytesMax) return {};
@@ -72,10 +73,11 @@ Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
   ArgumentList arguments;
   arguments.add(draw_base32(kTokenLength));
   for (const NewMessage& message : messages) {
+    FQ_TRY_SET(const std::string signature, signer_.sign(message));
     arguments.borrow(message.tenant);
     arguments.add(push_fields(message, message.at_wall_ms ? shard_.server_of(*message.at_wall_ms) : 0));
     arguments.borrow(message.key);
-    arguments.add(push_rest(message));
+    arguments.add(push_rest(message, signature));
   }
   Result<Reply> pushed = shard_.change("push", arguments.words(), Shard::Lost::is_repeated);
   // Sent, and nothing heard: it may have happened.

@@ -5,6 +5,7 @@
 #include <span>
 // fq, this room.
 #include "core/redis/redis_policy.h"
+#include "core/redis/signing/command_signer.h"
 
 namespace fq {
 
@@ -17,7 +18,8 @@ Result<void> check_on_server(const NewMessage& message);
 
 class RedisPush {
  public:
-  RedisPush(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+  RedisPush(Shard& shard, RedisPolicy& policy, const CommandSigner& signer)
+      : shard_(shard), policy_(policy), signer_(signer) {}
 
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
   /// What is wrong with them whatever else there is.
@@ -30,6 +32,7 @@ class RedisPush {
 
   Shard& shard_;
   RedisPolicy& policy_;
+  const CommandSigner& signer_;
 };
 
 }  // namespace fq

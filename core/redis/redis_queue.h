@@ -23,12 +23,13 @@ namespace fq {
 class RedisQueue final : public Queue {
  public:
   RedisQueue(const QueueEntry& entry, const ServerAccess& access)
-      : session_(access, entry.tag),
+      : signer_(access.command_key, entry.name, access.clock()),
+        session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
         runs_(access.beside(), entry.tag, session_.nonce()),
-        leases_(shard_, session_, entry.mark),
-        exchange_(shard_, look_, policy_, entry.mark),
-        mover_(shard_, access, entry.name) {
+        leases_(shard_, session_, {signer_, policy_}, entry.mark),
+        exchange_(shard_, look_, policy_, signer_, entry.mark),
+        mover_(shard_, access, entry.name, signer_) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
   }
 
@@ -111,6 +112,7 @@ class RedisQueue final : public Queue {
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }
   Schedules* schedules() override { return &schedules_; }
+  std::vector<std::string> take_notices() override { return leases_.take_notices(); }
 
   // What it is made of, for a queue of which it is one shard.
   Shard& shard() { return shard_; }
@@ -122,21 +124,22 @@ class RedisQueue final : public Queue {
   RedisPolicy& policy() { return policy_; }
 
  private:
+  const CommandSigner signer_;
   RedisSession session_;
   Shard shard_;
   RedisRunOutputs runs_;
   RedisPolicy policy_{shard_};
-  RedisPush push_{shard_, policy_};
+  RedisPush push_{shard_, policy_, signer_};
   RedisLeases leases_;
-  RedisChange change_{shard_, policy_};
+  RedisChange change_{shard_, policy_, signer_};
   RedisLook look_{shard_, leases_};
   RedisPeek peek_{shard_, look_};
   RedisEvents events_{shard_, leases_};
   RedisExplain explain_{shard_};
-  RedisSchedules schedules_{shard_, policy_};
+  RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
   RedisMover mover_;
-  RedisSteps steps_{shard_, session_, leases_, policy_};
+  RedisSteps steps_{shard_, session_, leases_, policy_, signer_};
 };
 
 }  // namespace fq

@@ -115,6 +115,17 @@ Result<bool> RedisSchedules::put(std::string_view name, const ScheduleRecord& re
   return said == "ok";
 }
 
+Result<std::string> RedisSchedules::signature_of(const ScheduleDefinition& definition,
+                                                 const ScheduleRecord& before) const {
+  NewMessage message = definition.message;
+  message.schedule = definition.name;
+  if (!message.command) return std::string();
+  const std::optional<ScheduledMessage> made = read_schedule_message(before.message);
+  const bool is_good =
+      made && signer_.has_key() && signer_.fault(message, made->signature, kUnlimited).empty();
+  return is_good ? made->signature : signer_.sign_schedule(message);
+}
+
 Result<void> RedisSchedules::set_one(const ScheduleDefinition& definition, bool of_file) {
   FQ_TRY_SET(const Settings settings, policy_.settings());
   FQ_TRY(check_schedule(definition, settings.payload_bytes_max));
@@ -133,7 +144,8 @@ Result<void> RedisSchedules::set_one(const ScheduleDefinition& definition, bool 
     record.missed = definition.missed;
     record.overlap = definition.overlap;
     record.of_file = of_file;
-    record.message = schedule_message(definition.message);
+    FQ_TRY_SET(const std::string signature, signature_of(definition, before));
+    record.message = schedule_message(definition.message, signature);
     if (!goes_on) {
       record.begun_wall_ms = record.done_wall_ms = there.now_wall_ms;
       if (before.version == 0 && definition.past) set_past(*definition.past, record);
@@ -243,7 +255,7 @@ Result<Reply> RedisSchedules::make(const Seen& seen, int64_t at_wall_ms,
   message.schedule = seen.name;
   message.scheduled_at_wall_ms = at_wall_ms;
   FQ_TRY(check_on_server(message));
-  const std::string fields = push_fields(message, 0), rest = push_rest(message);
+  const std::string fields = push_fields(message, 0), rest = push_rest(message, made->signature);
   for (const std::string_view each :
        {message.tenant, std::string_view(fields), message.key, std::string_view(rest)})
     words.push_back(each);

@@ -11,12 +11,14 @@
 // fq, this room.
 #include "core/redis/records/schedule_records.h"
 #include "core/redis/redis_policy.h"
+#include "core/redis/signing/command_signer.h"
 
 namespace fq {
 
 class RedisSchedules final : public Schedules {
  public:
-  RedisSchedules(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+  RedisSchedules(Shard& shard, RedisPolicy& policy, const CommandSigner& signer)
+      : shard_(shard), policy_(policy), signer_(signer) {}
 
   Result<void> set(const ScheduleDefinition& definition) override { return set_one(definition, false); }
   Result<void> load(std::span<const ScheduleDefinition> definitions) override;
@@ -41,6 +43,8 @@ class RedisSchedules final : public Schedules {
   Result<Look> look(std::span<const std::string_view> words);
   Result<Look> find(std::string_view name);
   Result<void> set_one(const ScheduleDefinition& definition, bool of_file);
+  /// Of the command of its messages: the one that it has where that is still good.
+  Result<std::string> signature_of(const ScheduleDefinition& definition, const ScheduleRecord& before) const;
   /// False: another change came first.
   Result<bool> put(std::string_view name, const ScheduleRecord& record, int64_t due_wall_ms, bool told);
   Result<bool> take_out(std::string_view name, const ScheduleRecord& record);
@@ -51,6 +55,7 @@ class RedisSchedules final : public Schedules {
 
   Shard& shard_;
   RedisPolicy& policy_;
+  const CommandSigner& signer_;
 };
 
 }  // namespace fq

@@ -140,9 +140,10 @@ Result<StepPush> RedisSteps::push(const Receipt& receipt, std::string_view name,
   FQ_TRY_SET(const Settings settings, policy_.settings());
   FQ_TRY(check_message(message, settings.payload_bytes_max));
   FQ_TRY(check_on_server(message));
+  FQ_TRY_SET(const std::string signature, signer_.sign(message));
   const std::string fields =
       push_fields(message, message.at_wall_ms ? shard_.server_of(*message.at_wall_ms) : 0);
-  const std::string rest = push_rest(message);
+  const std::string rest = push_rest(message, signature);
   FQ_TRY_SET(const Said said,
              ask(receipt, name, StepKind::push, "push",
                  std::array<std::string_view, 4>{message.tenant, fields, message.key, rest}));

@@ -10,13 +10,15 @@
 // fq, this room.
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_policy.h"
+#include "core/redis/signing/command_signer.h"
 
 namespace fq {
 
 class RedisSteps final : public Steps {
  public:
-  RedisSteps(Shard& shard, RedisSession& session, RedisLeases& leases, RedisPolicy& policy)
-      : shard_(shard), session_(session), leases_(leases), policy_(policy) {}
+  RedisSteps(Shard& shard, RedisSession& session, RedisLeases& leases, RedisPolicy& policy,
+             const CommandSigner& signer)
+      : shard_(shard), session_(session), leases_(leases), policy_(policy), signer_(signer) {}
 
   Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) override;
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) override;
@@ -43,6 +45,7 @@ class RedisSteps final : public Steps {
   RedisSession& session_;
   RedisLeases& leases_;
   RedisPolicy& policy_;
+  const CommandSigner& signer_;
 };
 
 }  // namespace fq

@@ -69,6 +69,7 @@ std::unique_ptr<Engine> make_local() { return std::make_unique<LocalEngine>(); }
 
 #ifdef FQ_HAVE_REDIS_ENGINE
 Result<std::string> no_password() { return std::string(); }
+Result<std::string> a_command_key() { return std::string("a key that only tests have"); }
 
 /// Whose clients have no more rights than fq says that they need.
 struct LeastRights {
@@ -128,7 +129,7 @@ class RedisContractEngine : public Engine {
     return cluster.node(cluster.owner_of(key));
   }
   static const RedisEngine& engine() {
-    static const RedisEngine engine(told_time_library(), no_password, true);
+    static const RedisEngine engine(told_time_library(), no_password, true, nullptr, a_command_key);
     return engine;
   }
   Location location_;

@@ -11,7 +11,7 @@ is 'the path of a file that is not there' "$FQ_SPOOL/fq.toml" "$(fq config path)
 is 'of any spool' '/nowhere/fq.toml' "$(fq config path --spool /nowhere)"
 gives 0 '' fq config check
 is 'without a file all is default' 'order priority default' "$(row order)"
-is 'and only that' 19 "$(fq config show | grep -c 'default$')"
+is 'and only that' 20 "$(fq config show | grep -c 'default$')"
 is 'no spool was made by looking' 1 "$([ -e "$FQ_SPOOL" ]; echo $?)"
 
 mkdir -m 700 "$FQ_SPOOL"

@@ -34,7 +34,7 @@ if ! command -v redis-server >/dev/null; then
 fi
 if [ -x "$(dirname "$FQ")/fq-redis" ]; then tells cluster.sh '5. Accepted: 100, missing: 0.'; fi
 tells nightly_batch.sh '5. Done, in this order: dump unlock check upload'
-is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;/^```$/,$d')" \
+is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/{p;/^```$/q}' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
 is 'the README knows how long the library example is' "$(wc -l <"$stories/library/greet.cpp")" "$(grep -o 'of [0-9]* lines' "$stories/../README.md" | tr -dc 0-9)"
 is 'how it is started is how it is used' 'SPOOL TENANT TEXT: 3' "$(sed -n 's#^// usage: greet \(.*\)\. The.*#\1#p' "$stories/library/greet.cpp"): $(sed -n 's#.*build/greet ##p' "$stories/library/CMakeLists.txt" | wc -w)"

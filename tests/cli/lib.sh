@@ -6,7 +6,7 @@
 set -u
 : "${FQ:?the binary under test}"
 export FQ
-unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
+unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT FQ_REDIS_COMMAND_KEY_FILE
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
 # What a test started ends with it, wherever it stops: found by the spool in its environment.
@@ -20,13 +20,16 @@ trap '[ "$BASHPID" = "$$" ] && clean_up' EXIT
 export FQ_SPOOL=$work/spool
 failures=0
 
-# start_server SOCKET SETTINGS...: a server of its own, that ends with this script, however that ends.
+# start_server SOCKET SETTINGS...: a server of its own, that ends with this script, however that ends; and the key by
+# which commands on it are signed.
 start_server() {
   local socket=$1 server
   # The package redis-tools has the server under another name.
   server=$(command -v redis-server || command -v redis-check-rdb) || { echo "skipped: no redis-server"; exit 77; }
   [ -x "$(dirname "$FQ")/fq-redis" ] || { echo "skipped: fq-redis is not built"; exit 77; }
   shift
+  export FQ_REDIS_COMMAND_KEY_FILE=$work/command.key
+  (umask 077 && echo 'a key that only tests have' >"$FQ_REDIS_COMMAND_KEY_FILE")
   # shellcheck disable=SC2016
   setpriv --pdeathsig KILL bash -c 'exec -a redis-server "$0" "$@"' \
     "$server" --port 0 --unixsocket "$socket" --dir "$work" --save "" "$@" >"$work/log" 2>&1 &

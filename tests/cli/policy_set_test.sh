@@ -49,7 +49,7 @@ gives 0 '' fq tenant resume nobody
 # set: all keys of queues, each shown and taken back.
 keys=(order=key scope=queue fair_by=bytes linger=3s batch=7 sync=lazy attempts=2 backoff=1s..2s timeout=9m lease=7s
   max_messages=1000 max_bytes=10MB max_payload=1KiB concurrency=20 rate=100/min burst=4 retention=7d
-  dead_retention=30d lock_timeout=6s)
+  dead_retention=30d command_age=1h lock_timeout=6s)
 fq config show --json >"$work/before"
 gives 0 '' fq queue set "${keys[@]}"
 for pair in "${keys[@]}"; do

@@ -67,6 +67,7 @@ max_payload = "1GiB"
 concurrency = "unlimited"
 retention = "auto"
 dead_retention = "unlimited"
+command_age = "7d"
 lock_timeout = "5s"
 
 [queue."*".tenant."free-*"]
@@ -120,6 +121,7 @@ timeout = "2m"
 backoff = "250ms..5m"
 retention = "7d"
 dead_retention = "30d"
+command_age = "2d"
 )");
   Settings expected;
   expected.order = Order::key;
@@ -138,6 +140,7 @@ dead_retention = "30d"
   expected.backoff_max_ms = 300'000;
   expected.retention_ms = 604'800'000;
   expected.dead_retention_ms = 2'592'000'000;
+  expected.command_age_ms = 172'800'000;
   CHECK(settings == expected);
 }
 

@@ -68,6 +68,8 @@ constexpr Row kGood[] = {
     {"retention", "none", 0, 0, ""},
     {"dead_retention", "unlimited", kUnlimited, 0, ""},
     {"dead_retention", "36500d", 3'153'600'000'000, 0, ""},
+    {"command_age", "unlimited", kUnlimited, 0, ""},
+    {"command_age", "1h30m", 5'400'000, 0, ""},
     {"lock_timeout", "250ms", 250, 0, ""},
 };
 
@@ -114,6 +116,7 @@ TEST_CASE("a value that is none says what it must be") {
       {"pool", {"", "-x", ".x", "a b", "a/b", "*", "\xc3\xa9"}},
       {"retention", {"", "0s", "unlimited", "Auto", "auto ", "-1s", "forever"}},
       {"dead_retention", {"", "none", "0s"}},
+      {"command_age", {"", "none", "0s", "7"}},
       {"lock_timeout", {"", "none", "0s"}},
   };
   size_t keys = 0;

@@ -20,6 +20,7 @@
 namespace fq::test {
 
 inline Result<std::string> no_password() { return std::string(); }
+inline Result<std::string> a_command_key() { return std::string("a key that only tests have"); }
 
 template <class T>
 T answered(Result<T> result) {
@@ -29,11 +30,11 @@ T answered(Result<T> result) {
 }
 
 inline const RedisEngine& real_time_engine() {
-  static const RedisEngine engine(redis_library(), no_password);
+  static const RedisEngine engine(redis_library(), no_password, false, nullptr, a_command_key);
   return engine;
 }
 inline const RedisEngine& told_time_engine() {
-  static const RedisEngine engine(told_time_library(), no_password, true);
+  static const RedisEngine engine(told_time_library(), no_password, true, nullptr, a_command_key);
   return engine;
 }
 

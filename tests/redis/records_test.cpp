@@ -3,20 +3,11 @@
 
 // Tests.
 #include "tests/redis/fixture.h"
+#include "tests/redis/hex.h"
 
 namespace fq::test {
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text += kDigits[static_cast<unsigned char>(c) >> 4];
-    text += kDigits[static_cast<unsigned char>(c) & 15];
-  }
-  return text;
-}
 
 constexpr std::string_view kTag = "fq1:fq:{default:0:0}:";
 std::string key(std::string_view what) { return std::string(kTag) + std::string(what); }

@@ -37,7 +37,7 @@ std::vector<std::string> take_texts(Unpacker& bytes) {
 
 /// Tags and what is said of the job, in a block whose length is told: what a newer fq puts behind them is
 /// skipped.
-std::string job_block(const NewMessage& message) {
+std::string job_block(const NewMessage& message, std::string_view signature) {
   Packer block;
   block.number(static_cast<uint16_t>(message.tags.size()));
   for (const Tag& tag : message.tags) {
@@ -57,6 +57,7 @@ std::string job_block(const NewMessage& message) {
   put_texts(block, message.command->argv);
   put_text(block, message.command->cwd);
   put_texts(block, message.command->env);
+  if (!signature.empty()) put_text(block, signature);
   return block.bytes();
 }
 
@@ -84,6 +85,8 @@ bool read_block(Unpacker& block, MessageRecord& record) {
     command.argv = take_texts(block);
     command.cwd = block.raw(block.number<uint16_t>());
     command.env = take_texts(block);
+    // One that has ended has none any more.
+    if (!block.rest().empty()) record.signature = block.raw(block.number<uint16_t>());
   }
   return block.ok();
 }
@@ -137,6 +140,24 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   if (!read_rest(head.rest(), record) || (record.payload.size() != payload_bytes && !has_ended(record.state)))
     return std::nullopt;
   return record;
+}
+
+NewMessage message_of(const MessageRecord& record) {
+  NewMessage message;
+  message.tenant = record.tenant;
+  message.payload = as_bytes(record.payload);
+  message.priority = record.priority;
+  message.key = record.key;
+  if (record.attempts_max != 0) message.attempts_max = record.attempts_max;
+  message.tags = record.tags;
+  message.command = record.command;
+  message.timeout_ms = record.timeout_ms;
+  message.keep_ms = record.keep_ms;
+  message.call = record.call;
+  message.schedule = record.schedule;
+  message.scheduled_at_wall_ms = record.scheduled_wall_ms;
+  if (record.ttl_ms > 0) message.ttl_ms = record.ttl_ms;
+  return message;
 }
 
 std::optional<MessageRecord> read_rest_of(std::string_view bytes) {
@@ -209,15 +230,16 @@ std::string push_fields(const NewMessage& message, int64_t at_ms) {
   return fields.bytes();
 }
 
-std::string push_rest(const NewMessage& message) {
-  const std::string block = job_block(message);
+std::string push_rest(const NewMessage& message, std::string_view signature) {
+  const std::string block = job_block(message, signature);
   Packer rest;
   rest.number(static_cast<uint32_t>(block.size())).raw(block).raw(as_text(message.payload));
   return rest.bytes();
 }
 
-std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms) {
-  const bool has_rest = patch.payload || patch.timeout_ms || !patch.tags.empty() || patch.command;
+std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms, bool is_signed) {
+  const bool has_rest =
+      is_signed || patch.payload || patch.timeout_ms || !patch.tags.empty() || patch.command;
   const bool changes[] = {patch.priority.has_value(),     patch.key.has_value(),
                           patch.attempts_max.has_value(), patch.keep_ms.has_value(),
                           patch.ttl_ms.has_value(),       patch.delay_ms.has_value(),

@@ -30,12 +30,16 @@ struct MessageRecord {
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
   std::optional<CallId> call;
-  std::string_view schedule;  // that made it, for this time
+  std::string_view signature;  // of the command, see core/redis/signing; empty: none
+  std::string_view schedule;   // that made it, for this time
   int64_t scheduled_wall_ms = 0;
 };
 
 /// None: it is not one that this fq wrote.
 std::optional<MessageRecord> read_record(std::string_view bytes);
+
+/// As its push said it, as far as a record says that. The views lie where those of the record do.
+NewMessage message_of(const MessageRecord& record);
 
 /// Of what only the client reads, as push_rest packs it: of the record what that says.
 std::optional<MessageRecord> read_rest_of(std::string_view bytes);
@@ -58,12 +62,12 @@ std::optional<TiesRecord> read_ties(std::string_view bytes);
 /// A message as push tells it to the server's program, beside its tenant and sort key. `at_ms`: the server's
 /// time; 0: after the delay.
 std::string push_fields(const NewMessage& message, int64_t at_ms);
-/// And what only the client reads: tags, its job, and payload.
-std::string push_rest(const NewMessage& message);
+/// And what only the client reads: tags, its job with the signature of its command, and payload.
+std::string push_rest(const NewMessage& message, std::string_view signature);
 
 /// A message as an edit tells it to the server's program, beside the sort key and the part that only the
-/// client reads. `message`: as it is then.
-std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms);
+/// client reads. `message`: as it is then; `is_signed`: that part has another signature at least.
+std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms, bool is_signed);
 /// Of a whole record, what only the client reads.
 std::string_view rest_of_record(std::string_view bytes);
 

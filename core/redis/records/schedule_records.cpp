@@ -59,7 +59,7 @@ std::optional<ScheduleRecord> read_schedule(std::string_view bytes) {
   return record;
 }
 
-std::string schedule_message(const NewMessage& message) {
+std::string schedule_message(const NewMessage& message, std::string_view signature) {
   Packer packer;
   put_name(packer, message.tenant);
   put_name(packer, message.key);
@@ -67,7 +67,7 @@ std::string schedule_message(const NewMessage& message) {
       .number(static_cast<uint16_t>(message.attempts_max.value_or(0)))
       .number(static_cast<double>(message.ttl_ms.value_or(0)))
       .number(static_cast<double>(message.keep_ms.value_or(-1)));
-  packer.raw(push_rest(message));
+  packer.raw(push_rest(message, signature));
   return packer.bytes();
 }
 
@@ -88,6 +88,7 @@ std::optional<ScheduledMessage> read_schedule_message(std::string_view bytes) {
   message.command = std::move(rest->command);
   message.timeout_ms = rest->timeout_ms;
   made.payload = rest->payload;
+  made.signature = rest->signature;
   return made;
 }
 

@@ -33,11 +33,12 @@ std::string schedule_bytes(const ScheduleRecord& record);
 /// None: it is not one that this fq wrote.
 std::optional<ScheduleRecord> read_schedule(std::string_view bytes);
 
-std::string schedule_message(const NewMessage& message);
+/// `signature`: of its command.
+std::string schedule_message(const NewMessage& message, std::string_view signature);
 /// The texts lie in what was read; tags, command and the like of a message are its own.
 struct ScheduledMessage {
   NewMessage message;
-  std::string payload;
+  std::string payload, signature;
 };
 std::optional<ScheduledMessage> read_schedule_message(std::string_view bytes);
 

@@ -13,23 +13,30 @@ constexpr size_t kLetters = 7;  // 35 bits
 
 }  // namespace
 
+std::string KeptPolicy::seal_of(const std::string& text) const {
+  if (access_.command_key == nullptr) return {};
+  return access_.command_key->mac("fq: a policy of all queues, 1\n" + text);
+}
+
 Result<PolicyText> KeptPolicy::read() {
   const std::string key = access_.place.key("policy");
-  FQ_TRY_SET(const Reply reply,
-             access_.link->call(key, std::array<std::string_view, 4>{"HMGET", key, "version", "text"}));
+  const std::array<std::string_view, 5> words = {"HMGET", key, "version", "text", "seal"};
+  FQ_TRY_SET(const Reply reply, access_.link->call(key, words));
   PolicyText found;
   if (reply.at(0).is_text()) found.version = reply.at(0).text;
   found.text = reply.at(1).text;
+  const std::string seal = seal_of(found.text);
+  found.may_command = !seal.empty() && are_same(seal, reply.at(2).text);
   return found;
 }
 
 Result<std::string> KeptPolicy::replace(const std::string& text,
                                         const std::optional<std::string>& if_version) {
-  const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters);
+  const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters), seal = seal_of(text);
   const std::string expected = if_version.value_or("");
   FQ_TRY_SET(const Reply reply,
              call_function(*access_.link, *access_.library, "policy", std::array<std::string_view, 1>{key},
-                           std::array<std::string_view, 3>{expected, letters, text}));
+                           std::array<std::string_view, 4>{expected, letters, text, seal}));
   if (reply.at(0).number == 1) return reply.at(1).text;
   return Error{
       ErrorKind::later,

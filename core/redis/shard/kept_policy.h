@@ -1,4 +1,5 @@
-// kept_policy - fq.toml of all queues below a prefix: a text on the server, and its version.
+// kept_policy - fq.toml of all queues below a prefix: a text on the server, its version, and a seal of
+// whoever has the key of commands. One without it, or another's, is as good for all but commands.
 #pragma once
 
 // System.
@@ -18,6 +19,9 @@ class KeptPolicy {
   Result<std::string> replace(const std::string& text, const std::optional<std::string>& if_version);
 
  private:
+  /// "": there is no key.
+  std::string seal_of(const std::string& text) const;
+
   ServerAccess access_;
 };
 

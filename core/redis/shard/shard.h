@@ -13,6 +13,7 @@
 // fq, this room.
 #include "core/redis/shard/library.h"
 #include "core/redis/shard/server_link.h"
+#include "core/redis/signing/command_key.h"
 #include "core/redis/wire/server.h"
 
 namespace fq {
@@ -41,6 +42,10 @@ struct ServerAccess {
   std::shared_ptr<ServerLink> link;
   AwayList* away = nullptr;                         // of who asks: see OpenOptions
   std::shared_ptr<const SharedAccess> shared = {};  // none: it is of a queue of one shard
+  std::shared_ptr<const CommandKey> command_key = {};
+
+  /// By which a client tells the time itself.
+  Clock* clock() const { return told_time == nullptr ? &system_clock() : told_time; }
 
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {

@@ -16,11 +16,6 @@ Caps ShardedQueue::caps() const {
           .shards = static_cast<uint32_t>(shards_.count())};
 }
 
-std::vector<std::string> ShardedQueue::take_notices() {
-  std::string away = shards_.take_away_notice();
-  return away.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(away)};
-}
-
 Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) {
   if (request.id) return of(*request.id).events(request, page);
   if (!request.tenant.empty()) return shards_.at(shards_.of_tenant(request.tenant)).events(request, page);

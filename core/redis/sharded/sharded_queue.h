@@ -61,7 +61,7 @@ class ShardedQueue final : public Queue {
     shards_.attend();
     return shards_.first_there([&](RedisQueue& queue) { return queue.attend(attendance); });
   }
-  std::vector<std::string> take_notices() override;
+  std::vector<std::string> take_notices() override { return shards_.take_notices(); }
   Result<std::vector<Attendee>> attendees() override { return sums_.attendees(); }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override {
     return lists_.mutate(ids, action);

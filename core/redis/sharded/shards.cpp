@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 // fq, below us.
 #include "core/api/create_options.h"
@@ -74,12 +75,18 @@ bool Shards::has_away_notice() const {
   return !away_.is_empty() && (told_away_ms_ == 0 || system_clock().boot_ms() - told_away_ms_ >= kToldEachMs);
 }
 
-std::string Shards::take_away_notice() {
-  if (!has_away_notice()) return {};
+std::vector<std::string> Shards::take_notices() {
+  std::vector<std::string> notices;
+  for (const std::unique_ptr<RedisQueue>& queue : queues_) {
+    if (!queue) continue;
+    std::vector<std::string> some = queue->take_notices();
+    std::move(some.begin(), some.end(), std::back_inserter(notices));
+  }
+  if (!has_away_notice()) return notices;
   told_away_ms_ = system_clock().boot_ms();
-  std::string text = away_.text() + "; work goes on with the others";
+  notices.push_back(away_.text() + "; work goes on with the others");
   away_.clear();
-  return text;
+  return notices;
 }
 
 Result<std::vector<Reply>> Shards::ask(const std::vector<std::vector<std::string>>& commands) {

@@ -76,8 +76,8 @@ class Shards {
   bool is_attended() const { return is_attended_; }
   /// Whether it is time to say so.
   bool has_away_notice() const;
-  /// The notice of that; "": nothing is to be said.
-  std::string take_away_notice();
+  /// Of the shards that were met, and of those that are away.
+  std::vector<std::string> take_notices();
   /// Of which all have to be answered.
   Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// These fields of the root of each.

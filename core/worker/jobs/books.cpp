@@ -260,6 +260,7 @@ Result<void> Books::take(const Work& work, bool wait) {
   request.until_idle = terms_.until_idle && !idle_told_;
   request.watch = true;
   request.signals = false;
+  request.runs_commands = options_.command.empty();
   request.interrupt = &interrupt_;
   FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
   // What it waited for may come long after the policy was read. It is in our hands whatever that gives.

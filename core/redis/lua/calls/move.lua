@@ -1,6 +1,7 @@
 -- move - a message goes to another queue with all that it has, in one call: at any time it is in one of the two.
 -- keys: of this queue, then of the other. args: run, sessions, the names of both queues, its tenant there ('': as here),
--- id. reply: head; 'moved' and its id there, 'gone', or 'stays' and why.
+-- id, then of one with a command what only the client reads as it was seen and as it has to be there ('': as here).
+-- reply: head; 'moved' and its id there, 'gone', 'stays' and why, or 'again': others have changed it.
 local M = {}
 local ORDER, MAX_PAYLOAD = 1, 14  -- PolicyKey
 local PRIORITY, KEY = 0, 2        -- Order
@@ -22,9 +23,9 @@ local function objection(there, m, path, key, to)
 end
 
 -- As it is here; what it came after has ended, or it is dead and comes after nothing there.
-local function arrive(here, there, m, path, from)
+local function arrive(here, there, m, path, from, rest)
   local name = text.num(m.id)
-  local rest = redis.call('GETRANGE', here.tag .. 'm:' .. name, records.HEAD_BYTES + #m.path + #m.key, -1)
+  if rest == '' then rest = redis.call('GETRANGE', here.tag .. 'm:' .. name, records.HEAD_BYTES + #m.path + #m.key, -1) end
   local new = messages.add(there, {path = path, key = m.key, rest = rest, priority = m.priority, attempts_max = m.attempts_max,
     bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0, from = {from, m.id}})
   for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'debounced'}) do new[field] = m[field] end
@@ -44,13 +45,14 @@ local function move(here, there, args)
   if not m then return {'gone'} end
   local why = why_it_stays(here, m)
   if why then return {'stays', why} end
+  if args[7] ~= '' and not edit.is_as_seen(here, m, args[7]) then return {'again'} end
   if there.settings.is_draining then return nil, redis.error_reply('FQDRAINING it is') end
   local path, ties = args[5] ~= '' and args[5] or m.path, store.ties(here, m)
   why = objection(there, m, path, ties and ties.key or '', "queue '" .. to .. "'")
   if why then return {'stays', why} end
   terms.meet(there, path)
   amounts.begin(there)
-  local new = arrive(here, there, m, path, from)
+  local new = arrive(here, there, m, path, from, args[8])
   local refusal = new.state ~= records.DEAD and amounts.refusal(there, path)
   if refusal then return nil, amounts.fault(refusal) end
   messages.depart(here, m, {to, new.id})

@@ -1,5 +1,5 @@
--- policy - fq.toml of all queues below a prefix: a hash of text and version. args: the version that is to be there ('':
--- whichever is), some letters by chance, the text. reply: whether it is kept now, and the version that is there.
+-- policy - fq.toml of all queues below a prefix: a hash of text, version and seal. args: the version that is to be there ('':
+-- whichever is), some letters by chance, the text and its seal ('': none). reply: whether it is kept now, and the version that is there.
 local M = {}
 
 function M.run(keys, args)
@@ -7,7 +7,7 @@ function M.run(keys, args)
   if args[1] ~= '' and args[1] ~= version then return {0, version} end
   -- By number and chance: a server that has lost the last one gives its number again, and not its letters.
   version = redis.call('HINCRBY', keys[1], 'number', 1) .. '-' .. args[2]
-  redis.call('HSET', keys[1], 'version', version, 'text', args[3])
+  redis.call('HSET', keys[1], 'version', version, 'text', args[3], 'seal', args[4])
   return {1, version}
 end
 

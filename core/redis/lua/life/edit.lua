@@ -14,7 +14,7 @@ end
 local function has(p, bit) return math.floor(p.what / bit) % 2 == 1 end
 
 -- Whether what only the client reads is still what that has seen.
-local function is_as_seen(call, m, seen)
+function M.is_as_seen(call, m, seen)
   local from = records.HEAD_BYTES + #m.path + #m.key
   return redis.call('GETRANGE', call.tag .. 'm:' .. text.num(m.id), from, -1) == seen
 end
@@ -42,7 +42,7 @@ function M.run(call, args)
   local timed = has(p, DELAY) or has(p, AT)
   if timed and m.state == records.DEAD then return {'timeless'} end
   if not has(p, REST) then rest = seen end
-  if not is_as_seen(call, m, seen) then return {'again'} end
+  if not M.is_as_seen(call, m, seen) then return {'again'} end
   amounts.begin(call)
   messages.edit(call, m, function()
     if has(p, PRIORITY) then m.priority = p.priority end

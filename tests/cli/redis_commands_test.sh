@@ -1,0 +1,121 @@
+#!/bin/bash
+# redis_commands_test - commands in a queue on a server are signed: without the key none is pushed or run, and what was not
+# signed, whoever put it there, is buried and not run.
+. "$(dirname "$0")/lib.sh"
+
+start_server "$work/s"
+export FQ_SPOOL="redis+unix://$work/s"
+key=$FQ_REDIS_COMMAND_KEY_FILE
+evil=$work/evil
+keyless() { env -u FQ_REDIS_COMMAND_KEY_FILE "$FQ" "$@"; }
+with_key() { FQ_REDIS_COMMAND_KEY_FILE=$1 "$FQ" "${@:2}"; }
+reason() { fq show "$1" --json | jq -r '"\(.state) \(.last_error.reason)"'; }
+# on_server ID LUA: the record `r` of a message of tenant default becomes what that gives.
+on_server() {
+  redis-cli -s "$work/s" eval "local r = redis.call('GET', KEYS[1]) redis.call('SET', KEYS[1], (function() $2 end)())" \
+    1 "fq1:fq:{default:0:0}:m:$1" >"$work/set"
+}
+
+# Without a key.
+gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless push -- true
+gives 78 'push: commands on a server are signed, and there is no key for that; make a file' keyless push -- true
+gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless push --wait -- true
+gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless schedule set s @daily -- true
+is 'nothing was pushed' 0 "$(keyless stats --json | jq .pushed)"
+gives 78 'worker: commands on a server are signed, and there is no key for that' keyless worker
+gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless worker --drain -j 4
+gives 0 '' keyless push plain
+is 'a worker with a command needs none' plain "$(keyless worker --drain -- cat 2>/dev/null)"
+id=$(fq push -- touch "$evil")
+is 'and runs no other' "dead is a command message, and the worker has a command" \
+  "$(keyless worker --drain -- cat >/dev/null 2>&1; reason "$id")"
+id=$(fq push -- touch "$evil")
+is 'to pop it is data' "$id" "$(keyless pop --json | jq -r .id)"
+
+# A key that cannot be used.
+bad_key() { gives 78 "FQ_REDIS_COMMAND_KEY_FILE: '$work/bad': $1" with_key "$work/bad" "${@:2}"; }
+bad_key 'cannot be opened' push -- true
+bad_key 'cannot be opened' stats
+echo 0123456789abcdef >"$work/bad"
+chmod 640 "$work/bad"
+bad_key 'is open to others; run chmod 600 on it' push -- true
+bad_key 'is open to others; run chmod 600 on it' worker
+chmod 600 "$work/bad"
+gives 0 '' with_key "$work/bad" stats
+echo 0123456789abcde >"$work/bad"
+bad_key 'has fewer than 16 bytes' push -- true
+: >"$work/bad"
+bad_key 'is empty' push -- true
+echo >"$work/bad"
+bad_key 'is empty' push -- true
+head -c 1025 /dev/zero >"$work/bad"
+bad_key 'is larger than 1KiB' push -- true
+rm "$work/bad" && mkdir -m 700 "$work/bad"
+bad_key 'is not a regular file' push -- true
+is 'no error has the key' 0 "$(cat "$work"/err "$work"/out | grep -c 'only tests')"
+
+# What was not signed, by this key, for this message.
+id=$(fq push -- touch "$evil")
+on_server "$id" "local n = struct.unpack('<I4', r, 119) return string.sub(r, 1, 118) .. struct.pack('<I4', n - 68) .. string.sub(r, 123, 54 + n) .. string.sub(r, 123 + n)"
+gives 0 "message $id: was buried and not run: its command is not signed" fq worker --drain
+is 'planted' 'dead its command is not signed' "$(reason "$id")"
+is 'and the log says so' 'buried its command is not signed' "$(fq log "$id" --json | jq -r 'select(.event == "buried") | "\(.event) \(.reason)"')"
+id=$(fq push -- touch "$work/good")
+on_server "$id" "return (string.gsub(r, '/good', '/evil'))"
+gives 0 'or it or its payload was changed' fq worker --drain
+echo 'a key of somebody else' >"$work/other" && chmod 600 "$work/other"
+id=$(with_key "$work/other" push -- touch "$evil")
+gives 0 'its command is signed with another key' fq worker --drain
+is 'another key' 'dead its command is signed with another key' "$(reason "$id")"
+gives 0 '' fq queue set command_age=1ms
+id=$(fq push -- touch "$evil")
+gives 0 'and command_age of the queue is 1ms' fq worker --drain
+gives 0 '' fq queue set command_age=
+gives 0 '' fq kick "$id"
+gives 0 '' fq edit "$id" -- echo edited
+is 'signed anew by who edits it' edited "$(fq worker --drain 2>/dev/null)"
+is 'nothing of it was run' no "$([ -e "$evil" ] && echo yes || echo no)"
+
+# A queue under another name.
+fq push -q named -- echo renamed >"$work/id"
+gives 0 '' fq queue rename named other
+gives 0 'is signed for another queue' fq worker -q other --drain
+gives 0 '' fq queue rename other named
+gives 0 '' fq kick -q named --all
+is 'is good under the old one again' renamed "$(fq worker -q named --drain 2>/dev/null)"
+
+# Edits and moves.
+id=$(fq push --delay 1h -- cat)
+gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless edit "$id" --payload other
+gives 0 '' keyless edit "$id" --priority 3
+gives 0 '' fq edit "$id" --payload other
+fq queue create there
+is 'stays' 1 "$(keyless move "$id" --to there 2>&1 | grep -c 'FQ_REDIS_COMMAND_KEY_FILE')"
+gives 0 '' fq move "$id" --to there
+gives 0 '' fq kick -q there --all --state delayed
+is 'moved' other "$(fq worker -q there --drain 2>/dev/null)"
+
+# Jobs have the name of the file, and push with it.
+fq push -- sh -c 'env; "$0" push -t inner -- echo inner' "$FQ" >"$work/id"
+fq worker --drain >"$work/out" 2>"$work/err"
+is 'its name' 1 "$(grep -c "^FQ_REDIS_COMMAND_KEY_FILE=$key$" "$work/out")"
+is 'and not the key' 0 "$(grep -c 'only tests' "$work/out")"
+is 'a job pushes' inner "$(tail -1 "$work/out")"
+
+# Schedules, and those of fq.toml.
+fq schedule set own @daily -- echo own
+is 'a schedule' own "$(keyless schedule run own >/dev/null; fq worker --drain 2>/dev/null)"
+cat >"$work/policy" <<'END'
+[queue."*".schedule.nightly]
+spec = "@daily"
+argv = ["echo", "nightly"]
+END
+gives 78 "schedule 'nightly': has a command, and the text was not kept with the key in FQ_REDIS_COMMAND_KEY_FILE" keyless config load "$work/policy"
+gives 0 '' fq config load "$work/policy"
+is 'of the file' nightly "$(fq schedule run nightly >/dev/null; fq worker --drain 2>/dev/null)"
+redis-cli -s "$work/s" hset fq1:fq:policy version 9-x text "$(sed "s|\"nightly\"|\"x\", \"$evil\"|" "$work/policy")" >/dev/null
+gives 0 'the text was not kept with the key' fq stats
+is 'as it was' nightly "$(fq schedule show nightly --json 2>/dev/null | jq -r '.argv[1]')"
+gives 0 '' fq config load -
+
+finish
