@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/crc32c.h"
 #include "core/base/text/decimal.h"
+#include "core/engine/exported_state.h"
 #include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
@@ -16,11 +17,6 @@
 namespace fq {
 
 namespace {
-
-bool waits(const ExportedMessage& message) {
-  return number(message.behind) != 0 || std::any_of(message.after.begin(), message.after.end(),
-                                                    [](const ExportedWait& wait) { return !wait.closed; });
-}
 
 ExportedMessage exported_of(const MessageRecord& record) {
   ExportedMessage message;
@@ -44,15 +40,20 @@ ExportedMessage exported_of(const MessageRecord& record) {
   return message;
 }
 
+/// Here it is its last failure that tells of a dead one that it has expired.
+constexpr std::string_view kExpired = "expired";
+
 std::string failure_of(const ExportedMessage& message, const Shard& shard) {
-  if (!message.last_error) return {};
+  LastError error = message.last_error.value_or(LastError{});
+  if (message.expired) error = {{}, {}, std::string(kExpired), {}, message.since_wall_ms};
+  if (!message.last_error && !message.expired) return {};
   Settle settle;
-  settle.exit = message.last_error->exit;
-  settle.signal = message.last_error->signal;
-  settle.reason = message.last_error->reason;
-  settle.stderr_tail = message.last_error->stderr_tail;
+  settle.exit = error.exit;
+  settle.signal = error.signal;
+  settle.reason = error.reason;
+  settle.stderr_tail = error.stderr_tail;
   Packer at;
-  at.number(static_cast<double>(shard.server_of(message.last_error->at_wall_ms)));
+  at.number(static_cast<double>(shard.server_of(error.at_wall_ms)));
   return at.bytes() + failure_bytes(settle);
 }
 
@@ -62,15 +63,6 @@ std::string objection_to(const ExportedMessage& message, Order order) {
   if (!message.key.empty() && order != Order::key)
     return "has a sort key, which the order of this queue ignores";
   return "";
-}
-
-/// What is held for nothing more: due then, or at once.
-void settle_state(int64_t now_wall_ms, ExportedMessage& message) {
-  if (message.state != State::held || waits(message)) return;
-  const int64_t due_wall_ms =
-      message.delay_ms > 0 ? now_wall_ms + message.delay_ms : std::max(message.due_wall_ms, now_wall_ms);
-  message.state = due_wall_ms > now_wall_ms ? State::delayed : State::ready;
-  message.since_wall_ms = due_wall_ms;
 }
 
 std::map<std::string, std::string> pairs_of(const Reply& told) {
@@ -105,10 +97,14 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
       shard_.wall_of(message.state == State::delayed ? record->timer_ms : record->since_ms);
   if (message.state == State::leased) message.state = State::ready, message.since_wall_ms = now_wall_ms;
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
-    if (!record->debounced) message.unique = ties->unique;
-    if (!record->debounced) message.unique_for_ms = ties->unique_for_ms;
-    if (record->debounced && message.state == State::delayed) message.debounce = ties->unique;
     message.behind = MessageId{message.state == State::held ? ties->behind : 0};
+    // Another may have its key by now: there too it would be in the way of that one. A dead one may get it
+    // back, one that is held behind another gets it then.
+    const bool gets_key = message.state == State::dead || number(message.behind) != 0;
+    const bool has_key = !record->debounced && (record->holds_key || gets_key);
+    if (has_key) message.unique = ties->unique;
+    if (has_key) message.unique_for_ms = ties->unique_for_ms;
+    if (record->debounced && record->holds_key) message.debounce = ties->unique;
     message.after = ties->waits;
     if (message.state == State::held || record->suspended) {
       message.delay_ms = std::max<int64_t>(ties->delay_ms, 0);
@@ -119,6 +115,8 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
   settle_state(now_wall_ms, message);
   message.last_error = read_failure(shown.at(2).text);
   if (message.last_error) message.last_error->at_wall_ms = shard_.wall_of(message.last_error->at_wall_ms);
+  message.expired =
+      message.state == State::dead && message.last_error && message.last_error->reason == kExpired;
   FQ_TRY(add_steps(shown, message));
   return std::optional(std::move(message));
 }

@@ -73,6 +73,23 @@ TEST_CASE("what was imported is known, also when it has ended") {
   CHECK(import_all(to, {message}, "another").items[0].what == ImportResult::What::imported);
 }
 
+TEST_CASE("what is imported arrives and is not pushed, by its count and its event") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const MessageId ready = q.push("t", "ready"), delayed = q.push("t", "delayed", {.delay_ms = 1'000});
+  const MessageId there = import_one(to, exported(q, ready)), later = import_one(to, exported(q, delayed));
+  to.push("t", "own");
+  CHECK(to.stats().pushed == 1);
+  CHECK(to.stats("t").pushed == 1);
+  EventPage page;
+  REQUIRE(to.door().events({}, page).ok());
+  std::string told;
+  for (const Event& event : page.events) {
+    if (event.id == there || event.id == later) told += std::string(event.event) + " ";
+  }
+  CHECK(told == "arrived arrived ");
+}
+
 TEST_CASE("what was imported is forgotten after its time") {
   WHERE_EXPORTS_ARE(q);
   QueueFixture to(fq_engine);
@@ -96,6 +113,80 @@ TEST_CASE("a dead one is dead there, and why") {
   CHECK(info.deliveries == 1);
   CHECK(to.mutate({there}, Action::kick).changed == 1);
   CHECK(to.pop() == "m");
+}
+
+TEST_CASE("what is held for nothing is not held there") {
+  WHERE_EXPORTS_ARE(q);
+  ExportedMessage message;
+  message.id = MessageId{5};
+  message.state = State::held;
+  message.tenant = "t";
+  message.payload = "m";
+  message.pushed_at_wall_ms = q.clock().wall_ms();
+  CHECK(q.get(import_one(q, message)).state == State::ready);
+  CHECK(q.pop() == "m");
+  message.id = MessageId{6};
+  message.due_wall_ms = q.clock().wall_ms() + 1'000;
+  CHECK(q.get(import_one(q, message)).state == State::delayed);
+  const MessageId ended = q.push("t", "ended");
+  CHECK(q.pop() == "ended");
+  message.id = MessageId{7};
+  message.due_wall_ms = 0;
+  message.after = {{ended, false, true}};
+  import_one(q, message);
+  CHECK(q.pop() == "m");
+  q.clock().advance(1'000);
+  CHECK(q.pop() == "m");
+}
+
+TEST_CASE("whose key another has by now comes without it, and so does one that was debounced and has run") {
+  WHERE_EXPORTS_ARE(q);
+  NewMessage keyed = message_of("t", "m", {});
+  keyed.unique = "key";
+  const auto put = [&](const NewMessage& message) {
+    return q.door().push({&message, 1}).value().items[0].id;
+  };
+  const MessageId first = put(keyed);
+  q.bury(q.lease());
+  const MessageId second = put(keyed);
+  CHECK(q.mutate({first}, Action::kick).changed == 1);
+  CHECK(exported(q, first).unique.empty());
+  CHECK(exported(q, second).unique == "key");
+  CHECK(q.mutate({first}, Action::cancel).changed == 1);
+  CHECK(q.mutate({second}, Action::cancel).changed == 1);
+  NewMessage debounced = message_of("t", "d", {});
+  debounced.debounce = "key";
+  debounced.quiet_ms = 10;
+  const MessageId third = put(debounced);
+  CHECK(exported(q, third).debounce == "key");
+  q.clock().advance(1'000);
+  q.retry(q.lease(), 5'000);
+  CHECK(exported(q, third).state == State::delayed);
+  CHECK(exported(q, third).debounce.empty());
+}
+
+TEST_CASE("one that has expired is dead there for that reason, whichever engine told of it") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const MessageId id = q.push("t", "m", {.ttl_ms = 10});
+  q.clock().advance(1'000);
+  to.clock().advance(1'000);
+  ExportedMessage message = exported(q, id);
+  CHECK(message.expired);
+  const auto why = [&](MessageId there) {
+    const std::optional<Explanation> subject = to.door().explain({.id = there, .tenant = {}}).value().subject;
+    REQUIRE(subject);
+    REQUIRE(subject->reasons.size() == 1);
+    return subject->reasons[0].kind;
+  };
+  CHECK(why(import_one(to, message)) == Reason::Kind::expired);
+  // A spool tells it without words, a server by its last failure too.
+  message.id = MessageId{99};
+  message.last_error.reset();
+  const MessageId there = import_one(to, message);
+  CHECK(why(there) == Reason::Kind::expired);
+  REQUIRE(to.get(there).last_error);
+  CHECK(to.get(there).last_error->reason == "expired");
 }
 
 TEST_CASE("what came after one comes after it there, and one that has ended there is no hindrance") {

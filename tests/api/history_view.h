@@ -46,6 +46,13 @@ inline std::string explained_by(Queue& engine, MessageId id) {
   return reply.ok() ? said_of(reply->subject) : reply.error().text;
 }
 
+/// An engine that keeps a journal holds what it has against what that makes of it. Nothing, or what differs.
+inline std::string fault_of_check(Queue& engine) {
+  const Result<CheckReport> report = engine.check();
+  if (report.ok() && report->findings.empty()) return {};
+  return "check: " + (report.ok() ? report->findings.lines[0] : report.error().text);
+}
+
 inline std::string counts_of(Queue& engine) {
   const Result<StatsReply> reply = engine.stats({});
   if (!reply.ok()) return reply.error().text;

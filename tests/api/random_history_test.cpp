@@ -1,25 +1,25 @@
 // random_history_test - random operations on an engine and on the model, compared after each.
 //
-// A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks, edits
-// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given.
-// Timers never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
-// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if
-// given.
+// A history is a seed: it picks an order, then some dozens of pushes, imports, leases, verdicts, cancels,
+// kicks, edits and steps of time; half of them go on in another queue, which all is moved to by an export.
+// Ids and receipts are the engines' own, so they are paired by when they were given. Timers never tie
+// (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's tokens, which
+// are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if given.
 #include "tests/api/contract.h"
 
 // System.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <functional>
 #include <random>
 #include <set>
 // Tests.
+#include "tests/api/emigration.h"
 #include "tests/api/history_view.h"
-#include "tests/api/random_patch.h"
-#include "tests/api/random_steps.h"
+#include "tests/api/random_batch.h"
+#include "tests/api/random_import.h"
 #include "tests/api/random_value.h"
-#include "tests/fakes/model.h"
 #include "tests/knobs.h"
 
 namespace fq::test {
@@ -30,7 +30,11 @@ constexpr size_t kSteps = 80;
 
 class History {
  public:
-  History(Engine& engine, uint64_t seed) : random_(seed), engine_(engine.open(on_a_five(clock_))) {
+  /// `make` makes an engine that has no queue yet.
+  History(std::function<std::unique_ptr<Engine>()> make, uint64_t seed)
+      : random_(seed), make_(std::move(make)) {
+    on_a_five(clock_);
+    open();
     order_ = static_cast<Order>(below(3));
     Settings settings;
     settings.order = order_;
@@ -43,15 +47,18 @@ class History {
     if (below(3) == 0) settings.linger_ms = static_cast<int64_t>(below(100)) * 10 + 9;
     gathers_ = settings.linger_ms > 0;
     if (below(2) == 0) settings.batch_max = 1 + below(4);
-    model_.load(settings);
+    loaded_ = settings;
     identity_.inode = seed + 1;
     ruled_ = std::vector{"c", "a/x", "b/z", "a", "b/z/1"}[below(5)];
-    load_policy();
+    begin();
   }
 
   void run(size_t steps) {
+    // Which tenant's window is the first is told by the order of arrival, which is another there.
+    const bool emigrates = below(2) == 0 && !gathers_ && engine_->caps().exports;
     for (size_t i = 0; i < steps && same_; ++i) {
       step();
+      if (emigrates && i == steps / 2) emigrate();
       compare();
       if (gathers_) clock_.advance(10);  // no two windows begin at one time
     }
@@ -66,14 +73,37 @@ class History {
   const std::string& log() const { return log_; }
 
  private:
-  /// Due times end in 0, now ends in 5. Before it is opened: a queue notes how far the wall clock is off.
-  static FakeClock& on_a_five(FakeClock& clock) {
-    clock.set_boot_ms(clock.boot_ms() / 10 * 10 + 5);
-    return clock;
+  void open() {
+    engines_.push_back(make_());
+    engine_ = engines_.back()->open(clock_);
+    model_ = std::make_unique<Model>(clock_);
+    model_steps_ = std::make_unique<ModelSteps>(*model_, unshared_);
   }
+  void begin() {
+    model_->load(loaded_);
+    load_policy();
+  }
+  /// All of it goes on in another queue.
+  void emigrate() {
+    log_ += "all go to another queue\n";
+    const std::unique_ptr<Queue> engine = std::move(engine_);
+    const std::unique_ptr<Model> model = std::move(model_);
+    model_steps_.reset();
+    open();
+    begin();
+    Emigration emigration({*engine, *model}, {*engine_, *model_}, ids_);
+    differ(emigration.run());
+    ids_ = emigration.ids();
+    imports_ = {};
+    taken_.clear();
+  }
+
+  /// Due times end in 0, now ends in 5. Before it is opened: a queue notes how far the wall clock is off.
+  static void on_a_five(FakeClock& clock) { clock.set_boot_ms(clock.boot_ms() / 10 * 10 + 5); }
   uint64_t below(uint64_t n) { return random_() % n; }
 
   void differ(const std::string& what) {
+    if (what.empty()) return;
     same_ = false;
     log_ += "  != " + what + "\n";
   }
@@ -88,6 +118,9 @@ class History {
     return false;
   }
 
+  RandomPatch::Draw draw() {
+    return {random_, clock_, [this](int64_t most) { return fresh_span_ms(most); }};
+  }
   /// A span that ends at a time at which no other timer ends.
   int64_t fresh_span_ms(int64_t most) {
     for (;;) {
@@ -98,15 +131,10 @@ class History {
     }
   }
 
-  /// An engine that keeps a journal holds what it has against what that makes of it.
-  void check() {
-    const Result<CheckReport> report = engine_->check();
-    if (report.ok() && report->findings.empty()) return;
-    differ("check: " + (report.ok() ? report->findings.lines[0] : report.error().text));
-  }
+  void check() { differ(fault_of_check(*engine_)); }
 
   void step() {
-    switch (below(17)) {
+    switch (below(18)) {
       case 0:
       case 1:
       case 2:
@@ -134,6 +162,8 @@ class History {
         return do_step();
       case 15:
         return check();
+      case 16:
+        return import();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -143,60 +173,24 @@ class History {
   }
 
   void push() {
-    static const char* const tenants[] = {"c", "a/x", "a/y", "b/z/1", "b/z/2", "default", "a", "b"};
-    std::vector<std::string> payloads;
-    std::vector<NewMessage> batch(1 + below(4));
-    std::vector<std::pair<std::vector<MessageId>, std::vector<MessageId>>> of_model(batch.size());
-    std::vector<std::string> keys(batch.size()), uniques(batch.size()), debounces(batch.size());
-    for (size_t i = 0; i < batch.size(); ++i) payloads.push_back("m" + std::to_string(pushed_++));
-    for (size_t i = 0; i < batch.size(); ++i) {
-      NewMessage& message = batch[i];
-      // Where turns cost otherwise, no account has messages of its own: how far they are ahead when the first
-      // one below it comes is not promised.
-      message.tenant = tenants[below(std::size(tenants) - (costly_ ? 2 : 0))];
-      if (gathers_) message.tenant = batch[0].tenant;
-      if (order_ == Order::priority && below(3) == 0) message.priority = static_cast<int32_t>(below(5)) - 2;
-      if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
-      message.key = keys[i];
-      if (below(4) == 0) uniques[i] = std::string(1, static_cast<char>('k' + below(3)));
-      if (below(6) == 0) debounces[i] = std::string(1, static_cast<char>('k' + below(2)));
-      if (!debounces[i].empty()) uniques[i].clear(), message.quiet_ms = fresh_span_ms(2'000);
-      // They differ in what they cost; whether a replaced one is paid before or after that is not promised.
-      if ((uniques[i] + debounces[i]).empty()) payloads[i].append(below(2) * below(500), '.');
-      message.payload = as_bytes(payloads[i]);
-      message.unique = uniques[i];
-      message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
-      message.debounce = debounces[i];
-      message.unique_mode = static_cast<UniqueMode>(below(3));
-      while (!gathers_ && debounces[i].empty() && !ids_.empty() && below(3) == 0) {
-        const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-        const bool any = below(2) == 0;
-        (any ? message.after_any : message.after).push_back(engine_id);
-        (any ? of_model[i].second : of_model[i].first).push_back(model_id);
-        log_ += any ? "  after any " : "  after ";
-        log_ += std::to_string(number(model_id)) + "\n";
-      }
-      if (debounces[i].empty() && below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
-      if (debounces[i].empty() && below(5) == 0)
-        message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
-      if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
-      if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
-      log_ += "push " + text_of(message);
-    }
-    const Result<PushReply> engine = engine_->push(batch);
+    const RandomPatch::Draw draw = this->draw();
+    const RandomBatch batch(draw, {order_, costly_, gathers_}, ids_, pushed_);
+    log_ += batch.text();
+    const Result<PushReply> engine = engine_->push(batch.messages());
     if (!engine.ok()) return differ("push: " + engine.error().text);
-    for (size_t i = 0; i < batch.size(); ++i) {
-      NewMessage theirs = batch[i];
-      theirs.after = of_model[i].first;
-      theirs.after_any = of_model[i].second;
-      const PushResult model = model_.put(theirs);
+    for (size_t i = 0; i < batch.messages().size(); ++i) {
+      const PushResult model = model_->put(batch.of_model(i));
       const PushResult mine = engine->items.at(i);
       if (!equal(static_cast<int>(mine.status), static_cast<int>(model.status), "push")) return;
       if (model.status == PushStatus::accepted) ids_.push_back({mine.id, model.id});
       const bool known = std::find(ids_.begin(), ids_.end(), std::pair(mine.id, model.id)) != ids_.end();
       if (!known) return differ("push: another id than " + std::to_string(number(model.id)));
     }
-    model_.settle_held();
+    model_->settle_held();
+  }
+
+  void import() {
+    differ(imports_.one({draw(), order_, pushed_++, !gathers_}, *engine_, *model_, ids_, log_));
   }
 
   size_t lease(bool narrow = false) {
@@ -206,7 +200,7 @@ class History {
     if (gathers_) request.hold = Hold::process;
     if (narrow) request.tenant = filters[below(std::size(filters))];
     const Result<LeaseReply> engine = engine_->lease(request);
-    const std::vector<Delivery> model = model_.lease(request);
+    const std::vector<Delivery> model = model_->lease(request);
     log_ += "lease '" + std::string(request.tenant) + "' for " + std::to_string(*request.hold_ms) + "\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text), size_t{0};
     if (!equal(engine->deliveries.size(), model.size(), "leased")) return 0;
@@ -223,7 +217,7 @@ class History {
     request.grouped = below(2) == 0;
     if (request.grouped && below(2) == 0) request.group_max = 1 + below(4);
     const Result<LeaseReply> engine = engine_->lease(request);
-    const std::vector<Delivery> model = model_.lease(request);
+    const std::vector<Delivery> model = model_->lease(request);
     log_ += "lease " + std::to_string(request.want) + " of " + std::to_string(request.bytes_max) + " bytes" +
             (request.grouped ? " in groups of " + std::to_string(request.group_max) : "") + "\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text);
@@ -253,7 +247,7 @@ class History {
     if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
     if (below(3) == 0) item.run_us = below(1'500'000);
     item.receipt = taken.model;
-    const SettleStatus model = model_.settle(item);
+    const SettleStatus model = model_->settle(item);
     item.receipt = taken.engine;
     const Result<SettleReply> engine = engine_->settle({&item, 1});
     log_ += "settle " + taken.model.text() + " verdict " + std::to_string(static_cast<int>(item.verdict)) +
@@ -265,13 +259,12 @@ class History {
   void do_step() {
     if (taken_.empty() || engine_->steps() == nullptr) return;
     const Taken taken = taken_[below(taken_.size())];
-    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
-    RandomStep step({random_, clock_, span}, ids_, !gathers_);
+    RandomStep step(draw(), ids_, !gathers_);
     log_ += "step of " + taken.model.text() + ": " + step.text() + "\n";
-    if (!equal(step.on(*engine_, taken.engine), step.on(model_, model_steps_, taken.model), "step")) return;
+    if (!equal(step.on(*engine_, taken.engine), step.on(*model_, *model_steps_, taken.model), "step")) return;
     const IdPair& child = step.child();
     if (number(child.first) == 0 || std::find(ids_.begin(), ids_.end(), child) != ids_.end()) return;
-    if (number(child.second) != model_.messages.size()) return differ("a step has pushed another message");
+    if (number(child.second) != model_->messages.size()) return differ("a step has pushed another message");
     ids_.push_back(child);
   }
 
@@ -279,7 +272,7 @@ class History {
     const int64_t ms = fresh_span_ms(3'000);
     log_ += "extend " + taken.model.text() + " by " + std::to_string(ms) + "\n";
     const Result<std::vector<ExtendResult>> engine = engine_->extend({&taken.engine, 1}, ms);
-    const ExtendResult model = model_.extend(taken.model, ms);
+    const ExtendResult model = model_->extend(taken.model, ms);
     if (!engine.ok()) return differ("extend: " + engine.error().text);
     equal(status_name(engine->at(0).status), status_name(model.status), "extended");
   }
@@ -290,7 +283,7 @@ class History {
     log_ +=
         std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
     const Result<MutateReply> engine = engine_->mutate({&engine_id, 1}, action);
-    const SettleStatus model = model_.mutate(model_id, action);
+    const SettleStatus model = model_->mutate(model_id, action);
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
   }
@@ -298,25 +291,24 @@ class History {
   void edit() {
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-    model_.fire_timers();
-    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
-    const RandomPatch drawn(*model_.find(model_id), order_, !gathers_, {random_, clock_, span});
+    model_->fire_timers();
+    const RandomPatch drawn(*model_->find(model_id), order_, !gathers_, draw());
     log_ += "edit " + std::to_string(number(model_id)) + drawn.text() + "\n";
     const Result<SettleStatus> engine = engine_->edit(engine_id, drawn.patch());
     if (!engine.ok()) return differ("edit: " + engine.error().text);
-    equal(status_name(*engine), status_name(model_.edit(model_id, drawn.patch())), "edited");
+    equal(status_name(*engine), status_name(model_->edit(model_id, drawn.patch())), "edited");
   }
 
   /// Another policy file: the same settings, other pools, other rules.
   void load_policy() {
-    Policy policy{values_of(model_.settings), {}, {}};
+    Policy policy{values_of(model_->settings), {}, {}};
     // What a late start by time costs is another story.
     if (!costly_) draw_rules(policy, ruled_, [this](uint64_t n) { return below(n); });
     log_ += "policy with " + std::to_string(policy.pools.size()) + " pools and " +
             std::to_string(policy.tenants.size()) + " rules\n";
     ++identity_.size;
-    model_.set_pools(policy.pools);
-    model_.set_rules(policy.tenants);
+    model_->set_pools(policy.pools);
+    model_->set_rules(policy.tenants);
     REQUIRE(engine_->policy_load(policy, identity_).ok());
   }
 
@@ -326,45 +318,48 @@ class History {
     static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
     const size_t which = below(std::size(tenants));
     const std::string tenant = tenants[which];
-    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
-    const PolicyValue value = drawn_value(tenant, which, {costly_, gathers_}, {random_, clock_, span});
+    const PolicyValue value = drawn_value(tenant, which, {costly_, gathers_}, draw());
     const bool unset = below(2) == 0;
     const PolicyPatch patch = unset ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
     log_ += (unset ? "unset '" : "set '") + tenant + "' key " + std::to_string(static_cast<int>(value.key)) +
             " to " + std::to_string(value.number) + " " + std::to_string(value.second) + "\n";
-    model_.set(tenant, patch);
+    model_->set(tenant, patch);
     const Result<void> engine = engine_->policy_set(tenant, patch);
     if (!engine.ok()) differ("set: " + engine.error().text);
   }
 
   void compare() {
     if (!same_) return;
-    model_.fire_timers();
+    model_->fire_timers();
     std::string expected;
-    for (const MessageId id : model_.ready("")) expected += *model_.find(id)->info.payload + " ";
+    for (const MessageId id : model_->ready("")) expected += *model_->find(id)->info.payload + " ";
     equal(ready_order(*engine_), expected, "peek");
-    equal(counts_of(*engine_), counts_of(model_), "stats");
+    equal(counts_of(*engine_), counts_of(*model_), "stats");
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-    equal(state_of(*engine_, engine_id), std::string(name_of(model_.find(model_id)->info.state)),
+    equal(state_of(*engine_, engine_id), std::string(name_of(model_->find(model_id)->info.state)),
           "state of " + std::to_string(number(model_id)));
-    equal(steps_of(*engine_, engine_id), steps_of(*model_.find(model_id)), "steps");
-    equal(explained_by(*engine_, engine_id), said_of(model_.explain(model_id)),
+    equal(steps_of(*engine_, engine_id), steps_of(*model_->find(model_id)), "steps");
+    equal(explained_by(*engine_, engine_id), said_of(model_->explain(model_id)),
           "explain " + std::to_string(number(model_id)));
   }
 
   std::mt19937_64 random_;
   FakeClock clock_;
-  std::unique_ptr<Queue> engine_;
-  Model model_{clock_};
+  std::function<std::unique_ptr<Engine>()> make_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  std::unique_ptr<Queue> engine_;  // a queue of the last one
+  std::unique_ptr<Model> model_;
   std::mutex unshared_;
-  ModelSteps model_steps_{model_, unshared_};
+  std::unique_ptr<ModelSteps> model_steps_;
+  Settings loaded_;
   bool costly_ = false;  // turns may cost bytes or time
   std::string ruled_;    // the node that the policy file has rules for
   Order order_ = Order::priority;
   bool gathers_ = false;
   size_t pushed_ = 0;
   std::vector<IdPair> ids_;
+  RandomImports imports_;
   std::vector<Taken> taken_;
   std::set<int64_t> dues_;
   FileIdentity identity_;
@@ -384,8 +379,7 @@ TEST_CASE("random histories end as in the model") {
   if (name == "model") count = std::min<uint64_t>(count, 200);
   WARN("engine " << name << ": " << count << " histories, first seed " << first);
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const std::unique_ptr<Engine> made = make_engine(engine);
-    History history(*made, seed);
+    History history([engine] { return make_engine(engine); }, seed);
     history.run(kSteps);
     if (history.same()) continue;
     FAIL("engine " << name << " FQ_SEED=" << seed << "\n" << history.log());

@@ -30,6 +30,17 @@ there tenant set acme concurrency=
 is 'it goes on there' one "$(there pop -t acme)"
 is 'and what came after it' delayed "$(there show 10 --json | jq -r .state)"
 
+# What has expired has expired there too, and when it comes back.
+fresh
+fq push --ttl 1ms late >/dev/null; await test "$(fq peek --state dead --raw)" = late
+fq export >"$work/e" 2>/dev/null
+there queue create expired; there import -q expired "$work/e" >/dev/null
+is 'what has expired is told so there' expired "$(there -q expired show 1 --json | jq -r .last_error.reason)"
+there export -q expired --live >"$work/e2"
+fq queue create back
+gives 0 '' fq import -q back "$work/e2"
+is 'and here again' 1 "$(fq -q back explain 1 | grep -c 'its time to live ran out')"
+
 # Schedules.
 fresh
 fq schedule set tick 'every 7m' --overlap queue -t acme/x -p 5 --tag k=v --attempts 3 --timeout 4s --ttl 1d made

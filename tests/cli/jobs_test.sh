@@ -31,6 +31,8 @@ is 'a command and a payload' "plain,make 'a b'" "$(fq jobs -t b | columns | sed 
 is 'states' 'running ready ready delayed held dead cancelled dead dead acked' "$(fq jobs | columns | sed 1d | cut -d' ' -f2 | paste -sd' ')"
 is 'JSON has the state of the message' leased "$(fq jobs --state running --json | jq -r .state)"
 is 'and since when it runs' false "$(fq jobs --state running --json | jq '.started_at == null')"
+is 'of what has ended its command, times, exit and attempts' '["sh","-c","exit 3"] 3 1 true true' \
+  "$(fq jobs "$bad" --json | jq -r '"\(.argv) \(.exit) \(.attempts) \(.started_at != null) \(.ended_at != null or .state == "dead")"')"
 is 'failed' "$late $dead $bad" "$(fq jobs --state failed --json | ids)"
 is 'failed of a tenant' "$bad" "$(fq jobs --state failed -t acme --json | ids)"
 for each in "ready $first $waits" "delayed $later" "held $held" "dead $late $dead $bad" "acked $good" "cancelled $gone" "running $runs" "leased $runs"; do

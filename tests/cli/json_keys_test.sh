@@ -90,6 +90,19 @@ agree fq-log.1 'Keys of JSON' "$work/events"
 listed=$(awk '/^\.S[hs] / { within = 0 } /^\.Sh DESC/ { within = 1 } within && /^\.It Em / { print $3 }' "$source/man/fq-log.1" | sort)
 is 'the words for what happens' "$listed" "$(jq -r .event "$work/events" | sort -u)"
 
+# A message has the same keys wherever it is told, and fq(1) names each.
+fresh
+seq 3 | fq push --lines >/dev/null
+fq push --keep 1h -t kept x >/dev/null; fq pop -t kept >/dev/null
+keys_of_message() { jq -r 'keys_unsorted | join(" ")' | sort -u; }
+message_keys=$(fq peek --json | keys_of_message)
+is 'a look, jobs, what is taken and what has ended' "$message_keys" \
+  "$({ fq jobs --json; fq jobs --state acked --json; fq pop --lease 1m --json; fq pop --json; fq peek --state all --json; } | keys_of_message)"
+is 'show has two more' "$message_keys history steps" "$(fq show 1 --json | keys_of_message)"
+for key in $message_keys; do
+  [ "$(grep '^A message in JSON: ' "$source/man/fq.1" | grep -cwF "$key")" = 1 ] || fail "fq(1) does not name '$key'"
+done
+
 # Every explanation: of messages in every state, of tenants with every limit, of what comes next and what is blocked.
 fresh
 export FQ_QUEUE=e

@@ -129,6 +129,9 @@ is 'and after a rebuild' keep "$(fq peek --json | jq -r .payload)"
 fq push x -q other >/dev/null
 is 'every queue unless one is named' 'default other' "$(fq compact --json | jq -r .queue | paste -sd' ')"
 is 'one that is named' other "$(fq compact --json -q other | jq -r .queue)"
+is 'or that the environment names' other "$(FQ_QUEUE=other fq compact --json | jq -r .queue)"
+checked() { fq check --json "$@" | jq -r .queue | paste -sd' '; }
+is 'so does check' 'default other|other|other' "$(checked)|$(checked -q other)|$(FQ_QUEUE=other checked)"
 
 # What is wrong with what was typed.
 gives 64 'takes no operand' fq compact default

@@ -28,6 +28,9 @@ is 'with a heading' 22 "$(fq stats -q many --tenants | wc -l)"
 is 'who has waited longest is first' t2 "$(fq stats -q many --tenants | awk 'NR == 2 { print $2 }')"
 is 'JSON tells of all' 25 "$(fq stats -q many --tenants --json | wc -l)"
 
+told_of() { fq stats --json "$@" | jq -r .queue | paste -sd' '; }
+is 'every queue unless one is named, by the environment too' 'default many|many|many' "$(told_of)|$(told_of -q many)|$(FQ_QUEUE=many told_of)"
+
 # JSON.
 is 'the keys of a queue' 'acked,acked_per_s,active_tenants,buried,bytes,cancelled,dead,delayed,draining,expired,fair_by,held,jain,journal_bytes,leased,next_schedule_at,oldest_ready_s,parked_tenants,paused,popped,popped_per_s,pushed,pushed_per_s,queue,ready,recoveries,released,retried,run_ms,schedules,segment_bytes,tenants,wait_ms' \
   "$(fq stats -q default --json | jq -r 'keys | join(",")')"

@@ -233,6 +233,9 @@ keys r; awaits "'beta' is no longer paused; still held by the queue: paused"
 awaits '^default .* paused$'
 fq queue resume default
 keys q; awaits 'shell> *$'
+types 'clear; FQ_QUEUE=mail "$FQ" top'; awaits 'q quit'
+is 'the environment names a queue too' 0 "$(picture | grep -c default)"
+keys q; awaits 'shell> *$'
 types 'clear; TERM=dumb "$FQ" top; echo "left with $?"'; awaits 'left with 64'
 types 'clear; "$FQ" top </dev/null; echo "left with $?"'; awaits 'left with 64'
 types 'clear; "$FQ" top -q nowhere; echo "left with $?"'; awaits 'left with 1$'

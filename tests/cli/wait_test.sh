@@ -36,6 +36,18 @@ gives 1 'not in queue' fq result 9007199254740991
 gives 1 'no output was kept' fq result "$acked"
 gives 1 'no output was kept' fq result "$dead"
 
+# How a run ended is the status, of several that of the first named that was not acked; following is the same.
+three=$(fq push -q ran -- sh -c 'echo out; exit 3'); four=$(fq push -q ran -- sh -c 'exit 4'); good=$(fq push -q ran -- true)
+limit=$(fq push -q ran --timeout 50ms -- sleep 60); missing=$(fq push -q ran -- no-such-command)
+: >"$work/plain"; unfit=$(fq push -q ran -- "$work/plain"); signal=$(fq push -q ran -- sh -c 'kill -TERM $$')
+"$FQ" worker -q ran --drain >/dev/null 2>&1
+gives 3 '' fq wait -q ran "$good" "$three" "$four"
+gives 4 '' fq wait -q ran "$four" "$good" "$three"
+for each in "0 $good" "3 $three" "124 $limit" "127 $missing" "126 $unfit" "143 $signal"; do
+  is "status ${each% *}" "${each% *} ${each% *}" "$(fq wait -q ran "${each#* }"; echo -n "$? "; fq result -q ran -f "${each#* }" >/dev/null 2>&1; echo $?)"
+done
+is 'and what it wrote' out "$(fq result -q ran -f "$three")"
+
 # Until it ends: the order of ends and of ids does not matter.
 "$FQ" wait "$ready" "$delayed" & waiter=$!
 fq cancel "$delayed"

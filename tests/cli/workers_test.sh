@@ -17,6 +17,7 @@ fq queue create other
 await eval '[ "$(workers)" = "worker:$worker:0/3:default+other:" ]'
 is 'of one queue' "worker:$worker:0/3:other:" "$(workers -q other)"
 is 'with its host' "$(uname -n)" "$(fq workers --json | jq -r .host)"
+is 'an object a process' 'kind pid host queues slots busy since ids' "$(fq workers --json | jq -r 'keys_unsorted | join(" ")')"
 is 'and since when' true "$(fq workers --json | jq '.since | fromdateiso8601? // (sub("\\.[0-9]+Z"; "Z") | fromdateiso8601) | . > now - 60')"
 
 # It works.

@@ -220,6 +220,7 @@ void Model::fire_timers() {
       first->since_ms = due_ms;
       first->info.last_error = LastError{{}, {}, "expired", {}, clock.wall_ms()};
       end(*first, State::dead, "expired");
+      first->expired = true;
       first->since_ms = due_ms;
     } else {
       // Who looks late at a lease that is over does not make it longer.
@@ -286,6 +287,7 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
   const State before = std::exchange(message.info.state, state);
   const std::string leaf = message.info.tenant + "/";
   message.timer = timer;
+  message.expired = false;
   if (before == State::ready && state != State::ready)
     turns_.unready(leaf, state == State::dead ? message.since_ms : clock.boot_ms());
   if (before == State::leased) {

@@ -39,6 +39,7 @@ class Model {
     std::optional<int64_t> timer;   // boot_ms of its due time or its lease's end
     std::optional<int64_t> ttl_ms;  // that still holds: from when it is ready, before its first start
     int64_t since_ms = 0;           // boot_ms since which it is ready, or dead
+    bool expired = false;           // dead for that reason
     Receipt receipt;                // "ID.SERIAL" of its last lease
     ModelTurns::Start start;        // of its last lease
     int64_t began_ms = 0;
@@ -68,6 +69,11 @@ class Model {
   PushResult put(const NewMessage& from);  // settle_held() after the last of a batch
   void settle_held();
   MessageId push(const NewMessage& from, MessageId behind = {});  // whatever its key
+  // model_exchange.cpp
+  /// None: it has ended.
+  std::optional<ExportedMessage> exported(MessageId id);
+  /// None: its key is in use. Settle_held() after it.
+  std::optional<MessageId> import(const ExportedMessage& from);
   std::vector<Delivery> lease(const LeaseRequest& request);
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
@@ -163,6 +169,12 @@ class Model {
     message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
     log.emplace_back(message.info.id, message.history.size() - 1);
   }
+
+  // model_exchange.cpp
+  bool is_unfinished(MessageId id);
+  void tell_place(const Message& message, ExportedMessage& to);
+  void tell_steps(const Message& message, ExportedMessage& to);
+  void tie(Message& message, const ExportedMessage& from);
 
   ModelTurns turns_;
   Settings file_;

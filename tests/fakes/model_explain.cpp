@@ -78,9 +78,7 @@ std::optional<Explanation> Model::explain(MessageId id) {
   if (const auto kind = kinds.find(explained.state); kind != kinds.end()) {
     Reason& reason = explained.reasons.emplace_back();
     reason.kind = kind->second;
-    const auto end = std::find_if(message->history.rbegin(), message->history.rend(),
-                                  [](const HistoryEvent& each) { return each.event != "edited"; });
-    if (explained.state == State::dead && end->event == "expired") reason.kind = Reason::Kind::expired;
+    if (message->expired) reason.kind = Reason::Kind::expired;
     const bool timed = explained.state == State::delayed || explained.state == State::leased;
     if (timed && message->timer) reason.until_wall_ms = *message->timer + wall_minus_boot_ms;
     if (explained.state == State::dead) reason.until_wall_ms = message->since_ms + wall_minus_boot_ms;

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/engine/exported_state.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/read/item_view.h"
@@ -23,18 +25,15 @@ void tell_waits(Bytes after, ExportedMessage& message) {
   }
 }
 
-bool waits(const ExportedMessage& message) {
-  return number(message.behind) != 0 || std::any_of(message.after.begin(), message.after.end(),
-                                                    [](const ExportedWait& wait) { return !wait.closed; });
-}
-
 void tell_terms(const MessageTerms& terms, ExportedMessage& message) {
   message.ttl_ms = terms.ttl_ms;
   message.expired = terms.expired;
   message.wait_failed = terms.wait_failed;
   // A debounced one that is not delayed any more is replaced by nothing.
-  if (!terms.debounced) message.unique = terms.key;
-  if (!terms.debounced) message.unique_for_ms = terms.key_for_ms;
+  // Another has its key by now: there too it would be in the way of that one. A dead one may get it back.
+  const bool has_key = !terms.debounced && (!terms.key_lost || message.state == State::dead);
+  if (has_key) message.unique = terms.key;
+  if (has_key) message.unique_for_ms = terms.key_for_ms;
   if (terms.debounced && message.state == State::delayed) message.debounce = terms.key;
   message.schedule = terms.schedule;
   message.scheduled_at_wall_ms = terms.scheduled_wall_ms;
@@ -69,16 +68,6 @@ void tell_state(const Snapshot& snapshot, const MessageItem& item, int64_t now_w
   message.due_wall_ms = item.due_wall_ms;
 }
 
-/// Its job waits, and has not come to its end yet; or nothing is left that it waits for.
-void settle_state(bool suspended, int64_t now_wall_ms, ExportedMessage& message) {
-  if (suspended && waits(message)) message.state = State::held;
-  if (message.state != State::held || waits(message)) return;
-  const int64_t due_wall_ms =
-      message.delay_ms != 0 ? now_wall_ms + message.delay_ms : std::max(message.due_wall_ms, now_wall_ms);
-  message.state = due_wall_ms > now_wall_ms ? State::delayed : State::ready;
-  message.since_wall_ms = due_wall_ms;
-}
-
 }  // namespace
 
 Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
@@ -105,7 +94,9 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
     const int64_t now_wall_ms = clock().wall_ms();
     tell_state(carried.snapshot(), record.message, now_wall_ms, message);
     tell_terms(decode_terms(record.message.terms).value_or(MessageTerms{}), message);
-    settle_state(carried.snapshot().suspended, now_wall_ms, message);
+    // Its job waits, and has not come to its end yet.
+    if (carried.snapshot().suspended && waits(message)) message.state = State::held;
+    settle_state(now_wall_ms, message);
     message.attempts_in_force = record.deliveries == 0 ? 0 : record.attempts_max;
     message.attempts = record.attempts;
     message.deliveries = record.deliveries;

@@ -4,6 +4,7 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/engine/exported_state.h"
 #include "core/engine/message_checks.h"
 
 namespace fq {
@@ -102,8 +103,9 @@ void set_error(const LastError& error, MovedRecord& record) {
 
 Result<ImportReply> Importer::take(std::span<const ExportedMessage> messages, std::string_view origin) {
   ImportReply reply;
-  for (const ExportedMessage& message : messages) {
-    Result<ImportResult> taken = take_one(message, origin);
+  for (const ExportedMessage& told : messages) {
+    const std::optional<ExportedMessage> message = settled(clock().wall_ms(), told);
+    Result<ImportResult> taken = take_one(message ? *message : told, origin);
     if (!taken.ok() && taken.error().kind == ErrorKind::later) {
       reply.error = std::move(taken).error();
       break;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 111;
-constexpr uint16_t kDebounced = 4, kSuspended = 256;  // of the flags
-constexpr char kOnlyBehind = 2;                       // of a wait: not asked for, but for its key
+constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256;  // of the flags
+constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
 
@@ -113,6 +113,7 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   const auto state = head.number<uint8_t>();
   const auto flags = head.number<uint16_t>();
   record.debounced = (flags & kDebounced) != 0;
+  record.holds_key = (flags & kHoldsKey) != 0;
   record.suspended = (flags & kSuspended) != 0;
   const auto key_bytes = head.number<uint8_t>();
   const auto tenant_bytes = head.number<uint16_t>();

@@ -32,8 +32,8 @@ local function add_ended(call, path, state)
   return m
 end
 
-local function tie(call, m, p, past)
-  if p.text == '' and #past.waits == 0 and past.behind == 0 then return end
+local function tie(call, m, p, past, leader)
+  if p.text == '' and #past.waits == 0 and not leader then return end
   local ties = store.ties(call, m, true)
   ties.key, ties.unique_for, ties.due = p.text, p.unique_for, past.due
   ties.delay = past.delay > 0 and past.delay or -1
@@ -42,7 +42,6 @@ local function tie(call, m, p, past)
     ties.waits[#ties.waits + 1] = {id = each.id, any = each.any, for_key = false, closed = each.closed, began = waits.began(call)}
     if not each.closed and store.has_ended(store.state(call, each.id)) then ends.note(call, each.id) end
   end
-  local leader = past.behind ~= 0 and store.find(call, past.behind)
   if not leader then return end
   ties.behind = leader.id
   store.ties(call, leader, true).follower = m.id
@@ -53,17 +52,30 @@ local function tie(call, m, p, past)
   ties.waits[#ties.waits + 1] = {id = leader.id, any = true, for_key = true, closed = false, began = waits.began(call)}
 end
 
+-- What is held for nothing would never be let go: it is due when it would have been, or at once.
+local function settle_state(call, past, leader)
+  if past.state ~= records.HELD or leader then return end
+  for _, each in ipairs(past.waits) do
+    if not each.closed then return end
+  end
+  past.since = past.delay > 0 and call.now + past.delay or math.max(past.due, call.now)
+  past.state = past.since > call.now and records.DELAYED or records.READY
+  past.waits = {}
+end
+
 local function add(call, args)
   local p, past = push.read(call, args[4], args[5], args[6], args[7]), read(args[8])
   if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past.state) end
-  local holds = p.text ~= '' and past.state ~= records.DEAD and past.behind == 0
+  local leader = past.behind ~= 0 and store.find(call, past.behind) or nil
+  settle_state(call, past, leader)
+  local holds = p.text ~= '' and past.state ~= records.DEAD and not leader
   if holds and uniques.holder(call, p.path, p.kind == push.DEBOUNCE, p.text) then return nil end
-  p.delay = 0
+  p.delay, p.arrives = 0, true
   local m = messages.add(call, p)
   m.attempts, m.in_force, m.crashes, m.deliveries, m.pushed = past.attempts, past.in_force, past.crashes, past.deliveries,
     past.pushed
   if args[9] ~= '' then m.failure = args[9] end
-  tie(call, m, p, past)
+  tie(call, m, p, past, leader)
   if holds then uniques.take(call, m) end
   messages.arrive(call, m, past.state, past.since)
   for at = 10, #args, 3 do steps.import(call, m, args[at], args[at + 1], args[at + 2], (at - 7) / 3) end

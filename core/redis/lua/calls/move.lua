@@ -27,7 +27,7 @@ local function arrive(here, there, m, path, from, rest)
   local name = text.num(m.id)
   if rest == '' then rest = redis.call('GETRANGE', here.tag .. 'm:' .. name, records.HEAD_BYTES + #m.path + #m.key, -1) end
   local new = messages.add(there, {path = path, key = m.key, rest = rest, priority = m.priority, attempts_max = m.attempts_max,
-    bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0, from = {from, m.id}})
+    bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0, arrives = true, from = {from, m.id}})
   for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'debounced'}) do new[field] = m[field] end
   new.failure = m.failure or redis.call('GET', here.tag .. 'f:' .. name) or nil
   local ties = store.ties(here, m)

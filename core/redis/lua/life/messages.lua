@@ -131,8 +131,8 @@ local function attempt_failed(call, m, delay, failure)
   return false
 end
 
--- A new one, with what the client has packed of it; it stands nowhere yet. `p.from`: the queue that it comes from, and its
--- id there.
+-- A new one, with what the client has packed of it; it stands nowhere yet. `p.arrives`: it was pushed to another queue, and
+-- is not counted as pushed here; `p.from`: that one, where it is known, and its id there.
 function M.add(call, p)
   local m = {id = call.n + call.step, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
@@ -144,7 +144,7 @@ function M.add(call, p)
   view.put(places.ids(call), m.id, places.name_of(m.id))
   count(call, m, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
-  tell(call, m, p.from and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
+  tell(call, m, p.arrives and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
     rest = p.rest, elsewhere = p.from})
   return m
 end
