@@ -5,7 +5,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"
-#include "cli/views/away_view.h"
+#include "cli/words/away_words.h"
 #include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"

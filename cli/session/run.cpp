@@ -6,7 +6,7 @@
 #include "cli/session/help.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
-#include "cli/views/away_view.h"
+#include "cli/words/away_words.h"
 
 #ifndef FQ_VERSION
 #define FQ_VERSION "unknown"

@@ -1,10 +1,9 @@
 // queue - the door: the calls that every engine offers, and all that cli and worker know of one.
 //
-// The local engine (core/local) stands behind it now; another may come. So nothing here names files,
-// locks or the caller's clock: durations or wall times go in, wall times come out, receipts and cursors
-// are opaque, and any batch call may answer partly. Not thread-safe: one object, one thread at a time
-// (Interrupt is the exception). What it holds by living (Hold::process) lives as long as the thread that
-// leased; that thread ends the object, too.
+// Nothing here names files, locks or the caller's clock: durations or wall times go in, wall times come
+// out, receipts and cursors are opaque, and any batch call may answer partly. Not thread-safe: one object,
+// one thread at a time (Interrupt is the exception). What it holds by living (Hold::process) lives as long
+// as the thread that leased; that thread ends the object, too.
 #pragma once
 
 // System.
@@ -16,9 +15,9 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 // fq, this room.
-#include "core/api/away.h"
 #include "core/api/answers.h"
 #include "core/api/attendance.h"
+#include "core/api/away.h"
 #include "core/api/care.h"
 #include "core/api/event.h"
 #include "core/api/explanation.h"
@@ -362,21 +361,18 @@ class Queue {
   virtual Result<CompactReport> compact() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Any process may call it.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
-  /// Null: the engine has none.
+  // Null: the engine has none.
   virtual Schedules* schedules() { return nullptr; }
-  /// Null: the engine has none.
   virtual Steps* steps() { return nullptr; }
   /// Notices for a person (damage that a recovery met), each once; not an error of any call.
   virtual std::vector<std::string> take_notices() { return {}; }
 };
 
 struct OpenOptions {
-  bool create = false;      // else a queue that does not exist is ErrorKind::missing
-  Clock* clock = nullptr;   // none: the system's
-  bool until_exit = false;  // the process ends with it: cleaning up is left to the kernel
-  // Where parts of the queue that do not answer are noted, while it is told what is had of the others. A
-  // queue that is attended says it in its notices instead.
-  AwayList* away = nullptr;
+  bool create = false;       // else a queue that does not exist is ErrorKind::missing
+  Clock* clock = nullptr;    // none: the system's
+  bool until_exit = false;   // the process ends with it: cleaning up is left to the kernel
+  AwayList* away = nullptr;  // where parts that do not answer are noted; an attended queue has notices
 };
 
 /// "redis" of "redis://host"; "" of a directory.

@@ -45,17 +45,21 @@ each_cut push
 
 # A message that is popped is handed out once, whichever answer was lost, or it is where it was.
 take() {
-  local id code
-  id=$(fq push -t "taken$1" "load $1")
+  local code
+  fq push -t "taken$1" "load $1" >"$work/id"
   by "$1" pop -t "taken$1"
   code=$?
   case $code in
     0)
       went_on=$((went_on + 1))
       is "cut $1: its payload" "load $1" "$(cat "$work/out")"
-      gives 1 "" fq show "$id"
+      gives 1 "" fq pop -t "taken$1"
+      is "cut $1: nothing is left of it" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
       ;;
-    75) is "cut $1: it is where it was" ready "$(fq peek -t "taken$1" --json | jq -r .state)" ;;
+    75)
+      is "cut $1: it is where it was" ready "$(fq peek -t "taken$1" --json | jq -r .state)"
+      fq cancel --all --yes >"$work/out"
+      ;;
     *) fail "cut $1: a pop ends with $code: $(cat "$work/err")" ;;
   esac
 }

@@ -192,8 +192,7 @@ TEST_CASE("shards bury what is forged, and refuse who has no key") {
   Sharded s(4);
   const NewMessage message = command_message();
   const MessageId id = answered(s.queue->push({&message, 1})).items.at(0).id;
-  const std::string shard = std::to_string(shard_of(id));
-  const std::string key = "fq1:fq:{default:" + shard + ":0}:m:" + std::to_string(number(id));
+  const std::string key = tag_of(s.server, shard_of(id)) + "m:" + std::to_string(number(id));
   const std::string bytes = command(s.server, {"GET", key}).text;
   REQUIRE(read_record(bytes).has_value());
   const size_t head = bytes.size() - rest_of_record(bytes).size();

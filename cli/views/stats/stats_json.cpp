@@ -4,7 +4,7 @@
 #include "core/base/text/json_writer.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
-#include "cli/views/away_view.h"
+#include "cli/words/away_words.h"
 #include "cli/views/stats/stats_view.h"
 
 namespace fq::cli {

@@ -192,12 +192,20 @@ Result<void> Catalog::remove(const std::string& queue) {
   if (known.number == 0) return no_such(queue);
   FQ_TRY(remove_rest(queue));
   const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
-  FQ_TRY_SET(const Reply there, call(WordList<2>{"EXISTS", meta}));
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.
-  if (there.number == 1) FQ_TRY(call(WordList<3>{"RENAME", meta, gone}));
+  FQ_TRY(rename_key(meta, gone));
   FQ_TRY(remove_rest(queue));
   FQ_TRY(call(WordList<3>{"SREM", queues, queue}));
   return {};
+}
+
+Result<void> Catalog::rename_key(const std::string& key, const std::string& name) {
+  FQ_TRY_SET(const Reply there, call(WordList<2>{"EXISTS", key}));
+  if (there.number == 0) return {};
+  const Result<Reply> renamed = call(WordList<3>{"RENAME", key, name});
+  if (renamed) return {};
+  FQ_TRY_SET(const Reply left, call(WordList<2>{"EXISTS", key}));
+  return left.number == 0 ? Result<void>() : Result<void>(renamed.error());
 }
 
 /// Of one that is none any more: its keys, and last what says where they are.

@@ -55,6 +55,8 @@ class Catalog {
   Result<uint32_t> usual_shards();
   /// To the server that has the first word's operand. A refusal is an Error.
   Result<Reply> call(Words words) { return access_.link->call(words[1], words); }
+  /// If it is there; who asks a second time finds it gone.
+  Result<void> rename_key(const std::string& key, const std::string& name);
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
   Result<void> make_roots(const std::vector<std::string>& tags);

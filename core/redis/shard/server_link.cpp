@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <random>
@@ -104,11 +105,20 @@ Result<ServerLink::Said> ServerLink::say(std::string_view key, const MakeWords& 
   return say_until(key, words, copy, system_clock().boot_ms() + call_ms_);
 }
 
+/// A server that is slow is not asked twice: it would only be slower.
+bool ServerLink::was_cut(const Error& error) {
+  const std::lock_guard held(mutex_);
+  return error.kind == ErrorKind::io && (error.sys != ETIMEDOUT || nodes_.is_cluster());
+}
+
 Result<Reply> ServerLink::call(std::string_view key, Words words) {
   const auto same = [&](const Server&) { return std::vector<std::string_view>(words.begin(), words.end()); };
-  FQ_TRY_SET(Said said, say(key, same));
-  if (said.reply.kind == Reply::Kind::error) return error_of_refusal(said.server, words[0], said.reply.text);
-  return std::move(said.reply);
+  Result<Said> said = say(key, same);
+  if (!said && was_cut(said.error())) said = say(key, same);
+  if (!said) return std::move(said).error();
+  if (said->reply.kind == Reply::Kind::error)
+    return error_of_refusal(said->server, words[0], said->reply.text);
+  return std::move(said->reply);
 }
 
 /// First all that is asked, then all that is answered: servers work at the same time. What one of them has
@@ -183,11 +193,6 @@ Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&
   FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, nodes_.masters());
   for (const std::shared_ptr<Server>& server : all) FQ_TRY(run(*server));
   return {};
-}
-
-bool ServerLink::has_several() {
-  const std::lock_guard held(mutex_);
-  return nodes_.is_cluster();
 }
 
 Result<uint32_t> ServerLink::unserved_slots() {

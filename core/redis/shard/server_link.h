@@ -30,8 +30,10 @@ class ServerLink {
   enum class Copy { none, unless_it_lags, vital };
   /// To the server that has this key.
   Result<Said> say(std::string_view key, const MakeWords& words, Copy copy = Copy::none);
-  /// A refusal is an Error.
+  /// What may be done twice: asked for once more where the answer was lost. A refusal is an Error.
   Result<Reply> call(std::string_view key, Words words);
+  /// The connection was lost before an answer came, or it did not come where another server may take over.
+  bool was_cut(const Error& error);
 
   /// Commands in one go, each to the server that has its first key; replies in order. A refusal is an Error.
   std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
@@ -43,8 +45,6 @@ class ServerLink {
   Result<bool> is_cluster();
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
-  /// It is known to be one.
-  bool has_several();
   /// As the server that is met first has it.
   Result<Level> level();
 

@@ -75,7 +75,11 @@ Result<Reply> call_function(ServerLink& link, const Library& library, std::strin
     return std::vector<std::string_view>{"FUNCTION", "LOAD", library.text};
   };
   for (int loads = 0;; ++loads) {
-    FQ_TRY_SET(ServerLink::Said said, link.say(keys[0], call, copy));
+    Result<ServerLink::Said> asked = link.say(keys[0], call, copy);
+    // Who finds it made has made it.
+    if (!asked && name == "make" && link.was_cut(asked.error())) asked = link.say(keys[0], call, copy);
+    if (!asked) return std::move(asked).error();
+    ServerLink::Said said = std::move(asked).value();
     if (!said.has_copy && copy == ServerLink::Copy::vital) {
       return Error{
           ErrorKind::io,
@@ -161,11 +165,6 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
     return all;
   };
   return call_function(*access_.link, *access_.library, function, keys, words);
-}
-
-/// A server that is slow is not asked twice: it would only be slower.
-bool Shard::was_cut(const Error& error) const {
-  return error.kind == ErrorKind::io && (error.sys != ETIMEDOUT || access_.link->has_several());
 }
 
 Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,

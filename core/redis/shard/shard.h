@@ -86,7 +86,7 @@ class Shard {
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
 
   /// The connection was lost before an answer came, or it did not come where another server may take over.
-  bool was_cut(const Error& error) const;
+  bool was_cut(const Error& error) const { return access_.link->was_cut(error); }
   /// Does what is due and nothing else.
   Result<Reply> tick();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.

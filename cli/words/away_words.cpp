@@ -1,4 +1,4 @@
-#include "cli/views/away_view.h"
+#include "cli/words/away_words.h"
 
 namespace fq::cli {
 
