@@ -230,8 +230,8 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
   return shard_.change("work", arguments.words());
 }
 
-/// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the latest
-/// with the next one that is heard.
+/// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the
+/// latest with the next one that is heard.
 Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
                                const LeaseRequest* next, Progress& progress, LeaseReply& reply,
                                std::vector<SettleStatus>& answers) {

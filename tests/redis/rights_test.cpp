@@ -126,7 +126,7 @@ TEST_CASE("no other command is allowed, nor a key of others") {
   std::set<std::string> allowed = words_in(redis_library().commands);
   allowed.merge(words_in(client_commands()));
   allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
-  allowed.insert("wait");  // where there is a replica
+  allowed.insert("wait");                                                  // where there is a replica
   for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
     if (command.text.find('|') != std::string::npos) continue;  // one of a command that is among them
     const int64_t words = guarded.run({"COMMAND", "INFO", command.text}).at(0).at(1).number;

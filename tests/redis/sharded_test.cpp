@@ -159,8 +159,8 @@ TEST_CASE("a policy holds in all shards, and is current when all have it") {
   CHECK(paths == "t1 t2 t3 ");
 }
 
-/// Where an account is alone in its shard, by what was drawn when both were made it may begin some turns late:
-/// here accounts are spread alike in each run, and the draw is the same.
+/// Where an account is alone in its shard, by what was drawn when both were made it may begin some turns
+/// late: here accounts are spread alike in each run, and the draw is the same.
 TEST_CASE("of many accounts each has its share, whatever shard it lies in") {
   FakeClock clock;
   Sharded s(kShards, told_time_engine(), &clock);
