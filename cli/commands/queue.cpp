@@ -29,13 +29,16 @@ constexpr OptionSpec kQueueOptions[] = {
 struct Ways {
   bool paused = false;
   bool draining = false;
+  std::string_view durability;
 };
 
 Result<Ways> ways_of(Session& session, const std::string& name) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open({session.spool(), name}, Session::Policy::last_good));
   FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
-  Ways ways;
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  const bool is_lazy = settings.sync == SyncMode::lazy && queue->caps().level == Caps().level;
+  Ways ways{.durability = is_lazy ? "lazy" : queue->caps().level};
   for (const PolicyOverride& each : page.overrides) {
     for (const PolicyValue& value : each.values) {
       if (each.path.empty() && value.key == PolicyKey::paused) ways.paused = true;
@@ -53,6 +56,8 @@ std::string json_line(const std::string& name, const Result<Ways>& ways) {
   ways ? json.boolean(ways->paused) : json.null();
   json.key("draining");
   ways ? json.boolean(ways->draining) : json.null();
+  json.key("durability");
+  ways ? json.text(ways->durability) : json.null();
   json.end_object();
   return line;
 }

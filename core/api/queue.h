@@ -1,9 +1,8 @@
 // queue - the door: the calls that every engine offers, and all that cli and worker know of one.
 //
 // Nothing here names files, locks or the caller's clock: durations or wall times go in, wall times come
-// out, receipts and cursors are opaque, and any batch call may answer partly. Not thread-safe: one object,
-// one thread at a time (Interrupt is the exception). What it holds by living (Hold::process) lives as long
-// as the thread that leased; that thread ends the object, too.
+// out, receipts and cursors are opaque, and any batch call may answer partly. One object, one thread at a
+// time, but for Interrupt; the thread that leased what is held by living ends the object, too.
 #pragma once
 
 // System.
@@ -256,7 +255,8 @@ struct Caps {
   // Events of so long ago are all told, whatever ended since; 0: events that nobody needs may be given back
   // at any time. A log that is told is complete from its first event on.
   int64_t event_horizon_ms = 0;
-  uint32_t shards = 1;  // see CreateOptions
+  uint32_t shards = 1;              // see CreateOptions
+  std::string_view level = "disk";  // that what is accepted has, unless it is pushed lazily
 };
 
 class Queue {

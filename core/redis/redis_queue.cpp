@@ -18,7 +18,8 @@ Caps RedisQueue::caps() const {
           .moves = true,
           .exports = true,
           .tells_timers = true,
-          .event_horizon_ms = kEventHorizonMs};
+          .event_horizon_ms = kEventHorizonMs,
+          .level = shard_.level()};
 }
 
 Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {

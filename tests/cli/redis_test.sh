@@ -22,6 +22,9 @@ gives 0 "" fq queue remove other --yes
 is "queues" default "$(fq queue list)"
 gives 1 "queue 'nowhere': there is none" fq pop -q nowhere --lease 1s
 gives 0 "" fq doctor
+is "what accepted means" async "$(fq queue list --json | jq -r .durability)"
+is "doctor tells the level, and what is saved" "durability warning,saved warning" \
+  "$(fq doctor --json | jq -r 'select(.about == "durability" or .about == "saved") | "\(.about) \(.health)"' | paste -sd,)"
 
 # A worker runs commands, holds by living, and what happened is told.
 is "commands" "4 5" "$({ fq push -t jobs -- echo hello && fq push -t jobs --unique k -- sh -c 'exit 3'; } | paste -sd' ')"

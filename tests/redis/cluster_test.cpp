@@ -1,5 +1,6 @@
 // cluster_test - a queue whose shards lie on several servers of a cluster: who has what, moves, and servers
 // that are gone.
+#include "tests/redis/impostor.h"
 #include "tests/redis/sharded_fixture.h"
 
 // System.
@@ -163,6 +164,34 @@ TEST_CASE("what needs keys of two servers at once is refused, naming why") {
   CHECK(moved.error().kind == ErrorKind::unusable);
   CHECK(answered(s.queue->lease(for_a_minute())).deliveries.size() == 1);
   REQUIRE(real_time_engine().remove(target).ok());
+}
+
+/// Whoever says that it is one of a cluster is asked who else there is, and believed as far as that is an
+/// address.
+TEST_CASE("what a server says of its cluster that cannot be is passed over, and ends in time") {
+  const std::string info =
+      "# Server\r\nredis_version:7.0.15\r\nredis_mode:cluster\r\nrole:master\r\nrun_id:r\r\n"
+      "maxmemory_policy:noeviction\r\nconnected_slaves:0\r\n";
+  const auto slots = [](const std::string& from, const std::string& to, const std::string& host,
+                        const std::string& port) {
+    return "*1\r\n*3\r\n:" + from + "\r\n:" + to + "\r\n*3\r\n" + as_bulk(host) + ":" + port + "\r\n" +
+           as_bulk("id");
+  };
+  const std::string told =
+      GENERATE_COPY(slots("0", "16383", "/etc/passwd", "6379"), slots("0", "16383", "127.0.0.1", "0"),
+                    slots("0", "16383", "127.0.0.1", "99999"), slots("9", "3", "127.0.0.1", "6379"),
+                    slots("0", "16384", "127.0.0.1", "6379"), slots("-5", "3", "127.0.0.1", "6379"),
+                    slots("0", "16383", "127.0.0.1", "1"), std::string("*0\r\n"), std::string("*1\r\n:5\r\n"),
+                    std::string("+OK\r\n"), std::string("-ERR unknown command\r\n"), std::string("$-1\r\n"));
+  const Impostor impostor(Impostor::Answer([&](const std::string& asked) {
+    if (asked.find("INFO") != std::string::npos) return as_bulk(info);
+    if (asked.find("CLUSTER") != std::string::npos) return told;
+    return std::string("-MOVED 0 :0\r\n");
+  }));
+  const int64_t begin_ms = system_clock().boot_ms();
+  CAPTURE(told);
+  CHECK(!real_time_engine().list(impostor.spool("?timeout=300ms&connect=300ms")).ok());
+  CHECK(system_clock().boot_ms() - begin_ms < 20'000);
 }
 
 TEST_CASE("a cluster has no databases") {

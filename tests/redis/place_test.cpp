@@ -49,6 +49,15 @@ TEST_CASE("several hosts, a user, a database and options are taken apart") {
   CHECK(place.call_ms == 3'000);
 }
 
+TEST_CASE("what an answer is to mean is said by name, or left to what the server has") {
+  CHECK(!place_of("redis://h").level);
+  CHECK(place_of("redis://h?durability=async").level == Level::async);
+  CHECK(place_of("redis://h?durability=replica").level == Level::replica);
+  CHECK(place_of("redis://h?durability=strict").level == Level::strict);
+  for (const char* wrong : {"", "Async", "fsync", "replica "})
+    CHECK(refusal_of("redis://h?durability=" + std::string(wrong)).kind == ErrorKind::usage);
+}
+
 TEST_CASE("a socket has its database among the options") {
   const RedisPlace place = place_of("redis+unix:///run/r.sock?db=3&prefix=a.b-c_9");
   CHECK(place.hosts.empty());

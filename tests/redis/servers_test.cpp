@@ -1,12 +1,5 @@
 // servers_test - servers as they are met: gone, started anew, without the library, refused, full, hostile.
-#include "tests/redis/fixture.h"
-
-// System.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <thread>
+#include "tests/redis/impostor.h"
 
 namespace fq::test {
 
@@ -17,40 +10,6 @@ Error refusal_of(const TestServer& server, const RedisEngine& engine = real_time
   REQUIRE(!queues.ok());
   return queues.error();
 }
-
-/// Somebody who listens on a socket, answers each connection with the same bytes and closes it.
-class Impostor {
- public:
-  explicit Impostor(std::string answer)
-      : answer_(std::move(answer)), path_("/tmp/fq-impostor." + std::to_string(::getpid())) {
-    ::unlink(path_.c_str());
-    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path_.copy(address.sun_path, sizeof address.sun_path - 1);
-    REQUIRE(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-    REQUIRE(::listen(listener_, 8) == 0);
-    thread_ = std::thread([this] {
-      for (int client; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) {
-        char asked[4096];
-        static_cast<void>(::recv(client, asked, sizeof asked, 0));
-        static_cast<void>(::send(client, answer_.data(), answer_.size(), MSG_NOSIGNAL));
-      }
-    });
-  }
-  ~Impostor() {
-    ::shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    ::close(listener_);
-    ::unlink(path_.c_str());
-  }
-  std::string spool() const { return "redis+unix://" + path_ + "?timeout=5s"; }
-
- private:
-  std::string answer_, path_;
-  int listener_ = -1;
-  std::thread thread_;
-};
 
 }  // namespace
 
@@ -71,7 +30,7 @@ TEST_CASE("a server that drops keys when it is full is refused") {
 
 TEST_CASE("a server of version 6 is refused, naming it") {
   const std::string info = "# Server\r\nredis_version:6.2.14\r\nredis_mode:standalone\r\nrole:master\r\n";
-  const Impostor old("$" + std::to_string(info.size()) + "\r\n" + info + "\r\n");
+  const Impostor old(as_bulk(info));
   const Result<std::vector<std::string>> queues = real_time_engine().list(old.spool());
   REQUIRE(!queues.ok());
   CHECK(queues.error().kind == ErrorKind::unusable);

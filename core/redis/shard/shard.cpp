@@ -135,6 +135,11 @@ Result<std::string> Shard::policy_version() {
   return reply.is_text() ? reply.text : kNoPolicyVersion;
 }
 
+std::string_view Shard::level() const {
+  const Result<Level> met = access_.link->level();
+  return name_of(met ? *met : access_.place.level.value_or(Level::async));
+}
+
 std::string Shard::place() const {
   std::string text = access_.place.socket;
   for (const RedisPlace::Host& host : access_.place.hosts)

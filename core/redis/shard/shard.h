@@ -94,6 +94,8 @@ class Shard {
   /// Of the policy that is kept for all queues of the place.
   Result<std::string> policy_version();
   const std::string& tag() const { return tag_; }
+  /// What its answers mean.
+  std::string_view level() const;
   /// The same for all that call the same shard.
   std::string place() const;
 

@@ -13,7 +13,8 @@ Caps ShardedQueue::caps() const {
           .exports = true,
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs,
-          .shards = static_cast<uint32_t>(shards_.count())};
+          .shards = static_cast<uint32_t>(shards_.count()),
+          .level = shards_.level()};
 }
 
 Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) {

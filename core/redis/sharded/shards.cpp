@@ -71,6 +71,10 @@ void Shards::note_away(size_t shard, const Error& error) {
     list->note(static_cast<uint32_t>(shard), std::move(part), static_cast<uint32_t>(count()));
 }
 
+std::string_view Shards::level() const {
+  return Shard(access_, entry_.tags.front(), access_.shared->nonce).level();
+}
+
 bool Shards::has_away_notice() const {
   return !away_.is_empty() && (told_away_ms_ == 0 || system_clock().boot_ms() - told_away_ms_ >= kToldEachMs);
 }

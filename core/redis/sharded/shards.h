@@ -36,6 +36,7 @@ class Shards {
   RedisQueue& at(size_t shard);
 
   const std::string& tag(size_t shard) const { return entry_.tags[shard]; }
+  std::string_view level() const;
   const std::string& nonce() const { return access_.shared->nonce; }
   /// Where a test tells the time.
   std::optional<int64_t> told_ms() const {

@@ -1,0 +1,185 @@
+// server_bench - what queues on a server cost that server, beside bare lists and, where it is named, BullMQ.
+//
+// usage: server_bench [DIRECTORY]   of a node package that has bullmq; its program is bullmq.mjs
+//
+// What is measured is the server's processor time for each message, as its INFO has it: it is what limits how
+// much one server does, and is little disturbed by who else is on the machine. All subjects have the same
+// server, by turns; 100 bytes a message, in 1,024 tenants of 256 accounts.
+
+// System.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/redis/redis_engine.h"
+#include "core/redis/wire/server.h"
+// Tests.
+#include "tests/servers/servers.h"
+
+namespace fq::bench {
+
+namespace {
+
+constexpr size_t kMessages = 16'000, kTenants = 1'024;
+constexpr int kRounds = 5;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    std::fprintf(stderr, "server_bench: %s\n", result.error().text.c_str());
+    std::exit(1);
+  }
+  return std::move(result).value();
+}
+
+class Subjects {
+ public:
+  Subjects() : peer_(must(Server::open(place(), ""))) {
+    for (size_t i = 0; i < kTenants; ++i)
+      tenants_.push_back("account" + std::to_string(i % 256) + "/" + std::to_string(i));
+  }
+  const std::string& socket() const { return server_.socket(); }
+
+  /// Microseconds of the server for each message of `run`.
+  double cost_of(const std::function<void()>& run) {
+    const double before = used_us();
+    run();
+    return (used_us() - before) / static_cast<double>(kMessages);
+  }
+
+  void push_list(size_t at_once) {
+    for (size_t i = 0; i < kMessages; i += at_once) {
+      for (size_t k = 0; k < at_once; ++k)
+        peer_->add(std::array<std::string_view, 3>{"RPUSH", "peer:list", payload_});
+      for (size_t k = 0; k < at_once; ++k) must(peer_->receive());
+    }
+  }
+  /// As a list that loses nothing is worked on: to a second one, and away from it.
+  void work_list(size_t at_once) {
+    for (size_t i = 0; i < kMessages; i += at_once) {
+      for (size_t k = 0; k < at_once; ++k) {
+        peer_->add(std::array<std::string_view, 5>{"LMOVE", "peer:list", "peer:taken", "LEFT", "RIGHT"});
+        peer_->add(std::array<std::string_view, 4>{"LREM", "peer:taken", "1", payload_});
+      }
+      for (size_t k = 0; k < 2 * at_once; ++k) must(peer_->receive());
+    }
+  }
+  void call_function(size_t at_once) {
+    for (size_t i = 0; i < kMessages; i += at_once)
+      must(queue_->await_end({.ids = {}, .until_idle = true, .wait_ms = 0}));
+  }
+  void push(size_t at_once) {
+    std::vector<NewMessage> batch(at_once);
+    for (size_t i = 0; i < kMessages; i += at_once) {
+      for (size_t k = 0; k < at_once; ++k) {
+        batch[k].tenant = tenants_[(i + k) * 389 % kTenants];
+        batch[k].payload = as_bytes(payload_);
+      }
+      must(queue_->push(batch));
+    }
+  }
+  /// Verdicts of the last ones go with the lease of the next, as of a worker.
+  void work(size_t at_once) {
+    LeaseRequest request;
+    request.want = at_once;
+    LeaseReply leased = must(queue_->lease(request));
+    while (!leased.deliveries.empty()) {
+      std::vector<Settle> verdicts(leased.deliveries.size());
+      for (size_t k = 0; k < verdicts.size(); ++k) verdicts[k].receipt = leased.deliveries[k].receipt;
+      leased = *must(queue_->settle(verdicts, &request)).next;
+    }
+  }
+  void start_queue() {
+    OpenOptions options;
+    options.create = true;
+    queue_ = must(engine().open({server_.spool(), "default"}, options));
+  }
+
+ private:
+  RedisPlace place() const {
+    RedisPlace place;
+    place.socket = server_.socket();
+    return place;
+  }
+  static const RedisEngine& engine() {
+    static const RedisEngine engine(redis_library(), [] { return Result<std::string>(std::string()); });
+    return engine;
+  }
+  double used_us() {
+    const Reply info = must(peer_->call(std::array<std::string_view, 2>{"INFO", "cpu"}));
+    double sum = 0;
+    for (const char* name : {"used_cpu_sys:", "used_cpu_user:"})
+      sum += std::strtod(info.text.c_str() + info.text.find(name) + std::string_view(name).size(), nullptr);
+    return sum * 1e6;
+  }
+
+  const fq::test::TestServer server_;
+  std::unique_ptr<Server> peer_;
+  std::unique_ptr<Queue> queue_;
+  std::vector<std::string> tenants_;
+  const std::string payload_ = std::string(100, 'x');
+};
+
+/// The peer has a client of its own: what it is asked for it does, and ends.
+void run_bullmq(const std::string& directory, const std::string& socket, const char* what) {
+  const std::string command = "cd '" + directory + "' && SOCKET='" + socket +
+                              "' COUNT=" + std::to_string(kMessages) +
+                              " node '" BENCH_SOURCE "/bullmq.mjs' " + what;
+  if (std::system(command.c_str()) != 0) std::exit(1);
+}
+
+struct Row {
+  const char* name;
+  std::function<void(Subjects&)> run;
+  std::vector<double> costs = {};
+  double median() {
+    std::sort(costs.begin(), costs.end());
+    return costs[costs.size() / 2];
+  }
+};
+
+void measure(const char* bullmq) {
+  Subjects subjects;
+  subjects.start_queue();
+  std::vector<Row> rows = {
+      {"RPUSH, 16 in a pipeline", [](Subjects& s) { s.push_list(16); }},
+      {"LMOVE and LREM, 16 in a pipeline", [](Subjects& s) { s.work_list(16); }},
+      {"fq push, 16 at once", [](Subjects& s) { s.push(16); }},
+      {"fq lease and ack, 16 at once", [](Subjects& s) { s.work(16); }},
+      {"fq push, one by one", [](Subjects& s) { s.push(1); }},
+      {"fq lease and ack, one by one", [](Subjects& s) { s.work(1); }},
+      {"a call that does nothing", [](Subjects& s) { s.call_function(1); }},
+  };
+  if (bullmq != nullptr) {
+    const std::string directory = bullmq;
+    rows.push_back({"BullMQ addBulk, 16 at once",
+                    [directory](Subjects& s) { run_bullmq(directory, s.socket(), "push"); }});
+    rows.push_back({"BullMQ jobs, 32 at a time",
+                    [directory](Subjects& s) { run_bullmq(directory, s.socket(), "work"); }});
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (Row& row : rows) row.costs.push_back(subjects.cost_of([&] { row.run(subjects); }));
+  }
+  std::printf("server's processor time, us a message (median of %d)\n", kRounds);
+  for (Row& row : rows) std::printf("  %-34s %7.2f\n", row.name, row.median());
+  std::printf("  fq push of 16: %.1f RPUSH; lease and ack of 16: %.1f LMOVE and LREM\n",
+              rows[2].median() / rows[0].median(), rows[3].median() / rows[1].median());
+  if (bullmq == nullptr) return;
+  std::printf("  of BullMQ: push of 16 %.2f, lease and ack of 16 %.2f, one by one %.2f\n",
+              rows[2].median() / rows[7].median(), rows[3].median() / rows[8].median(),
+              rows[5].median() / rows[8].median());
+}
+
+}  // namespace
+
+}  // namespace fq::bench
+
+int main(int argc, char** argv) { fq::bench::measure(argc > 1 ? argv[1] : nullptr); }
