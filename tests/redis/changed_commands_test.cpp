@@ -165,7 +165,8 @@ TEST_CASE("a schedule is signed when it is set, and whoever comes makes its mess
     REQUIRE(answered(c.queue->schedules()->run("r")).has_value());
     const MessageId id = c.push(command_message());
     const MessageId of_schedule = answered(c.queue->schedules()->run("s")).value();
-    const std::optional<MessageRecord> made = read_record(c.record(of_schedule));
+    const std::string bytes = c.record(of_schedule);
+    const std::optional<MessageRecord> made = read_record(bytes);
     c.set_rest(id, push_rest(command_message(), made->signature));
     const LeaseReply reply = answered(c.queue->lease(for_a_minute(9)));
     REQUIRE(reply.deliveries.size() == 1);

@@ -37,6 +37,7 @@ struct MessageRecord {
 
 /// None: it is not one that this fq wrote.
 std::optional<MessageRecord> read_record(std::string_view bytes);
+std::optional<MessageRecord> read_record(std::string&& bytes) = delete;  // its texts lie in them
 
 /// As its push said it, as far as a record says that. The views lie where those of the record do.
 NewMessage message_of(const MessageRecord& record);

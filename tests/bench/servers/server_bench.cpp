@@ -182,4 +182,9 @@ void measure(const char* bullmq) {
 
 }  // namespace fq::bench
 
+// It has the one engine.
+namespace fq {
+std::span<const Engine* const> engines() { return {}; }
+}  // namespace fq
+
 int main(int argc, char** argv) { fq::bench::measure(argc > 1 ? argv[1] : nullptr); }
