@@ -257,12 +257,12 @@ Result<void> Catalog::remove_keys(const std::vector<std::string>& tags) {
     std::map<std::string_view, std::vector<std::string_view>> by_tag;  // a cluster takes no others together
     for (const std::string_view name : names) {
       const std::string_view tag = name.substr(0, name.find("}:") + 2);
-      if (of_it.contains(tag)) by_tag[tag].push_back(name);
+      if (!of_it.contains(tag)) continue;
+      std::vector<std::string_view>& words = by_tag[tag];
+      if (words.empty()) words.emplace_back("UNLINK");
+      words.push_back(name);
     }
-    for (auto& [tag, words] : by_tag) {
-      words.insert(words.begin(), "UNLINK");
-      FQ_TRY(call(words));
-    }
+    for (const auto& [tag, words] : by_tag) FQ_TRY(call(words));
     return {};
   };
   // Prefix and queue have no character that a pattern knows.
