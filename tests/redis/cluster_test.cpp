@@ -316,6 +316,9 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
   OpenOptions options;
   options.away = &away;
   s.queue = answered(real_time_engine().open(s.location, options));
+  CHECK(answered(s.queue->policy_is_current({})));  // as each command asks first
+  REQUIRE(s.queue->policy_load({{{PolicyKey::attempts, 2, 0, {}}}, {}, {}}, {.inode = 7}).ok());
+  CHECK(answered(s.queue->policy_is_current({.inode = 7})));
   const StatsReply counts = answered(s.queue->stats({}));
   CHECK(counts.rows.at(0).ready == left);
   CHECK(away.parts().size() >= 21);
@@ -331,6 +334,7 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
   CHECK(refused.error().kind == ErrorKind::later);
   cluster.node(victim).start();
   cluster.wait_until_whole();
+  CHECK_FALSE(answered(s.another()->policy_is_current({.inode = 7})));  // of the one that is back
 }
 
 TEST_CASE(

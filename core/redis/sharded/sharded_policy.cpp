@@ -52,22 +52,36 @@ Result<void> check_shared(const PolicyValues& values, bool is_tenant, ErrorKind 
 
 }  // namespace
 
+/// Of those that answer: one that is away is looked at when it is back.
 Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
-  FQ_TRY_SET(const std::vector<Reply> roots, shards_.roots(kIdentityField));
-  const bool is_one = std::all_of(roots.begin(), roots.end(), [&](const Reply& root) {
-    return root.at(0).is_text() == roots[0].at(0).is_text() && root.at(0).text == roots[0].at(0).text;
-  });
-  if (!is_one) return false;
-  return shards_.at(0).policy().is_current(identity);
+  const std::vector<Result<Reply>> roots = shards_.roots_each(kIdentityField);
+  std::optional<size_t> first;
+  for (size_t shard = 0; shard < roots.size(); ++shard) {
+    const Result<Reply>& root = roots[shard];
+    if (!root && !is_away(root.error())) return root.error();
+    if (!root) continue;
+    if (!first) first = shard;
+    const Reply &here = root->at(0), &there = roots[*first]->at(0);
+    if (here.is_text() != there.is_text() || here.text != there.text) return false;
+  }
+  if (!first) return roots[0].error();
+  return shards_.at(*first).policy().is_current(identity);
 }
 
 Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
                                  const std::string* text) {
   FQ_TRY(check_shared(policy.queue, false, ErrorKind::config));
   for (const TenantRule& rule : policy.tenants) FQ_TRY(check_shared(rule.values, true, ErrorKind::config));
-  for (size_t shard = 0; shard < shards_.count(); ++shard)
-    FQ_TRY(shards_.at(shard).policy().load(policy, identity, text));
-  return {};
+  std::optional<Error> away;
+  size_t lost = 0;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    Result<void> loaded = shards_.at(shard).policy().load(policy, identity, text);
+    if (loaded) continue;
+    if (!is_away(loaded.error())) return loaded;
+    away = loaded.error();
+    ++lost;
+  }
+  return lost == shards_.count() ? Result<void>(*away) : Result<void>();
 }
 
 Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch) {

@@ -93,18 +93,26 @@ std::vector<std::string> Shards::take_notices() {
   return notices;
 }
 
-Result<std::vector<Reply>> Shards::ask(const std::vector<std::vector<std::string>>& commands) {
+Result<std::vector<Reply>> Shards::all_of(std::vector<Result<Reply>> asked) {
   std::vector<Reply> replies;
-  for (Result<Reply>& each : ask_each(commands)) {
+  for (Result<Reply>& each : asked) {
     FQ_TRY_SET(replies.emplace_back(), std::move(each));
   }
   return replies;
 }
 
-Result<std::vector<Reply>> Shards::roots(std::span<const std::string_view> fields) {
+Result<std::vector<Reply>> Shards::ask(const std::vector<std::vector<std::string>>& commands) {
+  return all_of(ask_each(commands));
+}
+
+std::vector<Result<Reply>> Shards::roots_each(std::span<const std::string_view> fields) {
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < count(); ++shard) commands.push_back(root_command(shard, fields));
-  return ask(commands);
+  return ask_each(commands);
+}
+
+Result<std::vector<Reply>> Shards::roots(std::span<const std::string_view> fields) {
+  return all_of(roots_each(fields));
 }
 
 }  // namespace fq

@@ -82,11 +82,14 @@ class Shards {
   /// Of which all have to be answered.
   Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// These fields of the root of each.
+  std::vector<Result<Reply>> roots_each(std::span<const std::string_view> fields);
   Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
   /// What of a root tells them apart.
   std::vector<std::string> root_command(size_t shard, std::span<const std::string_view> fields) const;
 
  private:
+  static Result<std::vector<Reply>> all_of(std::vector<Result<Reply>> asked);
+
   QueueEntry entry_;
   ServerAccess access_;
   std::vector<std::unique_ptr<RedisQueue>> queues_;
