@@ -25,7 +25,11 @@ is 'and why' 'the one before still runs' "$(fq log --json | jq -r 'select(.event
 is 'explain tells why' '; the last time was skipped: the one before still ran' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
 is 'explain tells it in JSON too' 'tick true next at' \
   "$(fq explain --json | jq -r 'select(.about == "schedule") | "\(.schedule) \(.next_at > "2026") \(.text[:7])"')"
-is 'stats count it, and tell when it is next' "1 $(told '.next[0]')" "$(fq stats --json | jq -r '"\(.schedules) \(.next_schedule_at)"')"
+# A second may end between two looks.
+before=$(told '.next[0]')
+counted=$(fq stats --json | jq -r '"\(.schedules) \(.next_schedule_at)"')
+is 'stats count it, and tell when it is next' it \
+  "$(case $counted in "1 $before" | "1 $(told '.next[0]')") echo it ;; *) echo "$before $counted" ;; esac)"
 fq schedule pause tick
 is 'one that is paused is never next' '1 null' "$(fq stats --json | jq -r '"\(.schedules) \(.next_schedule_at)"')"
 fq schedule remove tick
