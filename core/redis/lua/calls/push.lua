@@ -114,9 +114,10 @@ function M.run(keys, args)
       if refusal then return amounts.fault(refusal) end
     end
     uniques.sweep(call)
-    redis.call('SET', call.tag .. 'tok:' .. args[3], cmsgpack.pack(items), 'PX', TOKEN)
   end
   calls.finish(call)
+  -- Last: what a token tells of is there.
+  if #items > 0 then redis.call('SET', call.tag .. 'tok:' .. args[3], cmsgpack.pack(items), 'PX', TOKEN) end
   return {head, items}
 end
 
