@@ -117,9 +117,12 @@ does 'runtime' cmake --install "$build" --prefix "$prefix" --component runtime
 is 'runtime has nothing for programs' '' "$(files "$prefix" | grep -E '^(include|lib/(lib|pkg|cmake))')"
 does 'development' cmake --install "$build" --prefix "$work/c++ [development]" --component development
 is 'development has only that' '' "$(files "$work/c++ [development]" | grep -vE '^(include/fq/|lib/(libfq.a$|pkgconfig/fq.pc$|cmake/fq/)|share/doc/fq/examples/library/)')"
-is 'both together are all' "$here" "$({ files "$prefix"; files "$work/c++ [development]"; } | sort)"
-does 'both are removed' cmake -P "$build/uninstall.cmake"
-is 'nothing is left of both' '' "$(find "$prefix" "$work/c++ [development]" -mindepth 1)"
+does 'redis' cmake --install "$build" --prefix "$work/server" --component redis
+is 'redis has only what speaks to a server' $'bin/fq-redis\nshare/man/man7/fq-redis.7' "$(files "$work/server")"
+is 'all three together are all' "$here" \
+  "$({ files "$prefix"; files "$work/c++ [development]"; files "$work/server"; } | sort)"
+does 'all are removed' cmake -P "$build/uninstall.cmake"
+is 'nothing is left of them' '' "$(find "$prefix" "$work/c++ [development]" "$work/server" -mindepth 1)"
 
 does 'DESTDIR' env DESTDIR="$work/stage" cmake --install "$build" --prefix /usr/local
 is 'it is staged' "$here" "$(files "$work/stage/usr/local")"
