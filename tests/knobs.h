@@ -17,6 +17,9 @@ inline uint64_t number_of(const char* variable, uint64_t otherwise) {
 /// FQ_LONG asks for all that can be tried, where CI tries a part of it.
 inline bool is_long_form() { return std::getenv("FQ_LONG") != nullptr; }
 
+/// Sanitized code takes ten times as long: tests/run.sh has it do a part, which FQ_HISTORIES tells.
+inline bool is_whole_form() { return number_of("FQ_HISTORIES", 200) >= 200; }
+
 /// FQ_SEED repeats a run that failed; tests tell the seed of theirs.
 inline uint64_t seed_of_run() { return number_of("FQ_SEED", std::random_device{}()); }
 

@@ -52,6 +52,8 @@ struct Text {
   String& text;
   size_t bytes;
 };
+template <class String>
+Text(String&, size_t) -> Text<String>;  // clang++ 14 deduces none of its own for an aggregate
 
 inline uint16_t size16(size_t bytes) {
   FQ_ASSERT(bytes <= UINT16_MAX);

@@ -1,4 +1,5 @@
 // A change that is cut off anywhere leaves nothing; no change is too large for the log; damage is met.
+#include "tests/knobs.h"
 #include "tests/schedule/history.h"
 
 // System.
@@ -38,7 +39,7 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
     if (seed % 2 == 0 && i % 40 == 0) load_random_pools(q, dice);
     q.make_room(kRoomOfChange);
     const std::vector<uint64_t> before = q.words;
-    const bool deep = i > 60 && i % 4 == 0;
+    const bool deep = i > 60 && i % (is_whole_form() ? 4 : 20) == 0;
     Schedule s = q.schedule();
     Txn txn = q.open();
     for (uint32_t n = 1 + dice.roll(3); n > 0; --n) {

@@ -14,7 +14,7 @@ Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, 
   const bool goes_on =
       found_ && found_->filter == filter && found_->order == order && !(after < found_->begin);
   if (!goes_on) {
-    found_.emplace();
+    found_ = Found{};
     found_->filter = filter;
     found_->order = order;
     found_->begin = after;

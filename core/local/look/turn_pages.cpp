@@ -133,7 +133,7 @@ TurnPages::~TurnPages() = default;
 Result<std::vector<Snapshot>> TurnPages::turns(const Filter& filter, size_t given, size_t n) {
   const bool goes_on = turns_ && turns_->tenant == filter.tenant && turns_->given == given && given > 0;
   if (!goes_on) {
-    turns_.emplace();
+    turns_ = Turns{};
     turns_->tenant = filter.tenant;
     turns_->given = turns_->to_pass = given;
   }

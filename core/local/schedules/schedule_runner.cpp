@@ -200,8 +200,8 @@ Result<void> ScheduleRunner::refuse(const SeenSchedule& seen) {
 
 Result<std::optional<MessageId>> ScheduleRunner::run(std::string_view name) {
   SeenSchedule seen;
-  constexpr int kReadTries = 64;  // against compaction, which moves records
-  for (int tries = 0; tries < kReadTries; ++tries) {
+  constexpr int kMovedTries = 64;  // against compaction, which moves records
+  for (int tries = 0; tries < kMovedTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));
     if (!there) return std::optional<MessageId>();
     FQ_TRY_SET(const bool readable, reader_.read(seen, stored_));

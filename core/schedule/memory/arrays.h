@@ -59,6 +59,10 @@ struct ElementRow {
     return more == 0 ? 0 : uint64_t{(root.*supply).used} + more;
   }
 };
+// As in codec_parts.h: for clang++ 14.
+template <class Array, class AnySupply>
+ElementRow(const char*, Array ScheduleRoot::*, AnySupply ScheduleRoot::*, uint32_t Need::*)
+    -> ElementRow<Array, AnySupply>;
 
 /// The buckets of an index of elements.
 template <class Array, class Elements>
@@ -74,6 +78,9 @@ struct BucketRow {
     return needs.*need == 0 ? 0 : std::min<uint32_t>(most, (root.*elements).capacity / load);
   }
 };
+template <class Array, class Elements, class... Loads>
+BucketRow(const char*, Array ScheduleRoot::*, Shared<uint32_t> ScheduleRoot::*, Elements ScheduleRoot::*,
+          uint32_t Need::*, Loads...) -> BucketRow<Array, Elements>;
 
 /// See A3.
 struct HeapRow {
