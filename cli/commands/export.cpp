@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 // fq, below us.
+#include "core/api/exported_ids.h"
 #include "core/base/clock.h"
 #include "core/base/text/counted.h"
 #include "core/base/text/escape.h"
@@ -22,18 +23,6 @@ constexpr OptionSpec kExportOptions[] = {
 };
 
 constexpr size_t kIdsPerPage = 1024;  // looked for in one turn: arbitrary
-
-/// Those that it names and that have to be imported before it.
-std::vector<MessageId> named_by(const ExportedMessage& message) {
-  std::vector<MessageId> ids;
-  for (const ExportedWait& wait : message.after) ids.push_back(wait.id);
-  if (number(message.behind) != 0) ids.push_back(message.behind);
-  for (const ExportedStep& step : message.steps) {
-    if (number(step.child) != 0) ids.push_back(step.child);
-    ids.insert(ids.end(), step.ids.begin(), step.ids.end());
-  }
-  return ids;
-}
 
 /// Writes messages, each behind those that it names.
 class Exporting {
@@ -125,13 +114,7 @@ class Exporting {
   }
 
   ExportedMessage without_unwritten(ExportedMessage message) const {
-    const auto unwritten = [&](MessageId id) { return !is_written(id); };
-    std::erase_if(message.after, [&](const ExportedWait& wait) { return unwritten(wait.id); });
-    if (unwritten(message.behind)) message.behind = MessageId{};
-    for (ExportedStep& step : message.steps) {
-      if (unwritten(step.child)) step.child = MessageId{};
-      std::erase_if(step.ids, unwritten);
-    }
+    rename_others(message, [&](MessageId id) { return is_written(id) ? id : MessageId{}; });
     return message;
   }
 

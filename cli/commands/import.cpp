@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 // fq, below us.
+#include "core/api/exported_ids.h"
 #include "core/base/clock.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
@@ -157,22 +158,11 @@ class Importing {
     return send();
   }
 
-  template <class Visit>
-  static void visit_ids(const ExportedMessage& message, Visit&& visit) {
-    for (const ExportedWait& wait : message.after) visit(wait.id);
-    visit(message.behind);
-    for (const ExportedStep& step : message.steps) {
-      visit(step.child);
-      for (const MessageId id : step.ids) visit(id);
-    }
-  }
   bool names_some_in_hand(const ExportedMessage& message) const {
-    bool found = false;
-    visit_ids(message, [&](MessageId id) {
-      found = found || std::any_of(in_hand_.begin(), in_hand_.end(),
-                                   [&](const ExportedMessage& each) { return each.id == id; });
+    const std::vector<MessageId> named = named_by(message);
+    return std::any_of(in_hand_.begin(), in_hand_.end(), [&](const ExportedMessage& each) {
+      return std::find(named.begin(), named.end(), each.id) != named.end();
     });
-    return found;
   }
 
   MessageId here(MessageId id) const {
@@ -182,23 +172,15 @@ class Importing {
 
   /// By those that they have here. False: it cannot be taken in without one that was refused.
   Result<bool> replace_ids(ExportedMessage& message) {
-    std::erase_if(message.after,
-                  [&](const ExportedWait& wait) { return wait.closed && number(here(wait.id)) == 0; });
     for (const ExportedWait& wait : message.after) {
-      FQ_TRY_SET(const bool known, is_known(message, wait.id));
+      FQ_TRY_SET(const bool known, wait.closed ? Result<bool>(true) : is_known(message, wait.id));
       if (!known) return false;
     }
     if (number(message.behind) != 0) {
       FQ_TRY_SET(const bool known, is_known(message, message.behind));
       if (!known) return false;
     }
-    for (ExportedWait& wait : message.after) wait.id = here(wait.id);
-    message.behind = here(message.behind);
-    for (ExportedStep& step : message.steps) {
-      step.child = here(step.child);
-      for (MessageId& id : step.ids) id = here(id);
-      std::erase(step.ids, MessageId{});
-    }
+    rename_others(message, [this](MessageId id) { return here(id); });
     return true;
   }
   Result<bool> is_known(const ExportedMessage& message, MessageId id) {

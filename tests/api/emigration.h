@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 #include <vector>
+// fq, below us.
+#include "core/api/exported_ids.h"
 // Tests.
 #include "tests/api/random_steps.h"
 #include "tests/fakes/model.h"
@@ -104,42 +106,21 @@ class Emigration {
     there_[id] = {item.id, *there};
   }
 
-  static std::vector<MessageId> named_by(const ExportedMessage& message) {
-    std::vector<MessageId> ids;
-    for (const ExportedWait& wait : message.after) ids.push_back(wait.id);
-    if (number(message.behind) != 0) ids.push_back(message.behind);
-    for (const ExportedStep& step : message.steps) {
-      if (number(step.child) != 0) ids.push_back(step.child);
-      ids.insert(ids.end(), step.ids.begin(), step.ids.end());
-    }
-    return ids;
-  }
-
-  template <class Change>
-  static void change_ids(ExportedMessage& message, Change change) {
-    for (ExportedWait& wait : message.after) change(wait.id);
-    change(message.behind);
-    for (ExportedStep& step : message.steps) {
-      change(step.child);
-      for (MessageId& id : step.ids) change(id);
-    }
-  }
   ExportedMessage with_models_ids(ExportedMessage message) const {
-    change_ids(message, [this](MessageId& id) {
+    rename_others(message, [this](MessageId id) {
       for (const auto& [model, engine] : ids_) {
-        if (engine == id) return static_cast<void>(id = model);
+        if (engine == id) return model;
       }
+      return id;
     });
     return message;
   }
   /// Those that are not there (they have ended, or name each other) it does without.
   void renumber(ExportedMessage& message, MessageId IdPair::*side) const {
-    change_ids(message, [&](MessageId& id) {
+    rename_others(message, [&](MessageId id) {
       const auto found = there_.find(id);
-      id = found == there_.end() ? MessageId{} : found->second.*side;
+      return found == there_.end() ? MessageId{} : found->second.*side;
     });
-    std::erase_if(message.after, [](const ExportedWait& wait) { return number(wait.id) == 0; });
-    for (ExportedStep& step : message.steps) std::erase(step.ids, MessageId{});
   }
 
   void differ(MessageId id, const std::string& what) {

@@ -1,5 +1,7 @@
 #include "core/redis/sharded/sharded_queue.h"
 
+// fq, below us.
+#include "core/api/exported_ids.h"
 // fq, this room.
 #include "core/redis/shard/waiting.h"
 
@@ -41,17 +43,8 @@ Result<MoveReply> ShardedQueue::move(std::span<const MessageId>, const MoveReque
 /// Which of what it waits for lies on another shard than it will; "": none does.
 std::string ShardedQueue::tie_elsewhere(const ExportedMessage& message) const {
   const size_t shard = shards_.of_tenant(message.tenant);
-  std::vector<MessageId> ids;
-  for (const ExportedWait& wait : message.after) {
-    if (!wait.closed) ids.push_back(wait.id);
-  }
-  if (number(message.behind) != 0) ids.push_back(message.behind);
-  for (const ExportedStep& step : message.steps) {
-    ids.insert(ids.end(), step.ids.begin(), step.ids.end());
-    if (number(step.child) != 0) ids.push_back(step.child);
-  }
-  for (const MessageId id : ids) {
-    if (number(id) != 0 && shards_.of_id(id) != shard)
+  for (const MessageId id : needed_by(message)) {
+    if (shards_.of_id(id) != shard)
       return "waits for message " + std::to_string(number(id)) + ", which lies on another shard";
   }
   return {};
