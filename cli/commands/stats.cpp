@@ -123,13 +123,13 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
   const bool tenants = arguments.has("tenants");
   if (arguments.has("watch")) return watch(session, tenants, every_ms);
   FQ_TRY_SET(const Look all, look(session, tenants));
-  for (const Error& problem : all.problems) say(problem.text);
   if (session.format() == Format::human) {
     FQ_TRY(session.out().write(stats_table(all.queues, tenants, screen_of(session.out()))));
   } else {
     FQ_TRY(write_all(session, all.queues, tenants));
   }
   FQ_TRY(session.out().flush());
+  for (const Error& problem : all.problems) say(problem.text);  // beneath what they tell of
   return all.exit;
 }
 

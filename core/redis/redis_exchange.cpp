@@ -194,7 +194,10 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
   const std::string& said = reply.at(1).at(0).text;
   result.id = MessageId{parse_decimal(reply.at(1).at(1).text).value_or(0)};
   result.what = said == "known" ? ImportResult::What::known : ImportResult::What::imported;
-  if (said == "held") result = {ImportResult::What::refused, {}, "its unique key is in use in this queue"};
+  if (said == "held") {
+    const char* const kind = message.debounce.empty() ? "unique" : "debounce";
+    result = {ImportResult::What::refused, {}, "its " + std::string(kind) + " key is in use in this queue"};
+  }
   return result;
 }
 

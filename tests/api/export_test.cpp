@@ -165,6 +165,28 @@ TEST_CASE("whose key another has by now comes without it, and so does one that w
   CHECK(exported(q, third).debounce.empty());
 }
 
+TEST_CASE("a key that is in use there keeps it out, a debounce key too") {
+  WHERE_EXPORTS_ARE(q);
+  ExportedMessage message;
+  message.id = MessageId{7};
+  message.tenant = "t";
+  message.payload = "m";
+  message.pushed_at_wall_ms = q.clock().wall_ms();
+  message.state = State::delayed;
+  message.since_wall_ms = q.clock().wall_ms() + 500;
+  message.debounce = "key";
+  const MessageId first = import_one(q, message);
+  message.id = MessageId{8};
+  const ImportReply reply = import_all(q, {message});
+  REQUIRE(reply.items.size() == 1);
+  CHECK(reply.items.at(0).what == ImportResult::What::refused);
+  CHECK(reply.items.at(0).why.starts_with("its debounce key is in use in "));
+  CHECK(q.get(first).state == State::delayed);
+  q.clock().advance(1'000);
+  CHECK(q.pop() == "m");
+  import_one(q, message);
+}
+
 TEST_CASE("one that has expired is dead there for that reason, whichever engine told of it") {
   WHERE_EXPORTS_ARE(q);
   QueueFixture to(fq_engine);

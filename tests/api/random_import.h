@@ -41,6 +41,8 @@ inline ExportedMessage drawn_import(const RandomPatch::Draw& draw, Order order, 
     message.priority = static_cast<int32_t>(draw.below(5)) - 2;
   if (order == Order::key && draw.below(4) != 0) message.key = letter('a', 5);
   if (draw.below(3) == 0) message.unique = letter('k', 3);
+  if (message.state == State::delayed && message.unique.empty() && draw.below(2) == 0)
+    message.debounce = letter('k', 2);
   message.unique_for_ms = static_cast<int64_t>(draw.below(4)) * 500;
   if (draw.below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(draw.below(3));
   if (draw.below(2) == 0) return message;
@@ -59,8 +61,8 @@ class RandomImport {
 
   std::string text() const {
     return std::string(name_of(message_.state)) + " " + message_.payload + " of '" + message_.tenant +
-           "' key '" + message_.unique + "' attempts " + std::to_string(message_.attempts) + " of " +
-           std::to_string(message_.attempts_in_force);
+           "' key '" + message_.unique + message_.debounce + "' attempts " +
+           std::to_string(message_.attempts) + " of " + std::to_string(message_.attempts_in_force);
   }
   /// What became of it there, and its id; or the error.
   std::pair<std::string, MessageId> on(Queue& engine, const std::vector<IdPair>& ids) const {

@@ -110,8 +110,10 @@ std::optional<MessageId> Model::import(const ExportedMessage& told) {
     from.state = from.since_wall_ms > clock.wall_ms() ? State::delayed : State::ready;
     from.after.clear();
   }
-  const bool keyed = !from.unique.empty() && from.state != State::dead && number(from.behind) == 0;
-  if (keyed && holder(from.tenant, from.unique, false) != nullptr) return std::nullopt;
+  const bool debounced = !from.debounce.empty();
+  const std::string& key = debounced ? from.debounce : from.unique;
+  const bool keyed = !key.empty() && from.state != State::dead && number(from.behind) == 0;
+  if (keyed && holder(from.tenant, key, debounced) != nullptr) return std::nullopt;
   meet(from.tenant);
   Message& message = messages.emplace_back();
   message.info.id = MessageId{messages.size()};

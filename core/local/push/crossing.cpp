@@ -204,7 +204,7 @@ Result<std::string> Crossing::objection_to(const Parcel& parcel, const std::stri
   MessageItem there = item;
   if (!tenant.empty()) there.tenant = tenant;
   FQ_TRY_SET(const bool held, receiver_.key_is_in_use(there));
-  return held && parcel.then != SlotState::dead ? receiver_.key_in_use() : std::string();
+  return held && parcel.then != SlotState::dead ? receiver_.key_in_use(there) : std::string();
 }
 
 Result<Receiver::Received> Crossing::receive(const Parcel& parcel, const OtherEnd& from,

@@ -46,11 +46,17 @@ Result<bool> Receiver::key_is_in_use(const MessageItem& item) {
   return held;
 }
 
+std::string Receiver::key_in_use(const MessageItem& item) {
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  return std::string(terms && terms->debounced ? "its debounce key" : "its unique key") + " is in use in " +
+         object();
+}
+
 /// Needs: the lock.
 bool Receiver::key_is_held(const MessageItem& item) {
   if (item.terms.empty()) return false;
   const std::optional<MessageTerms> terms = decode_terms(item.terms);
-  if (!terms || terms->key.empty() || terms->debounced || is_behind(*terms)) return false;
+  if (!terms || terms->key.empty() || is_behind(*terms)) return false;
   const std::optional<KeyHash> key = gate().apply().key_of(item);
   return schedule().keys().find(*key) != kNoIndex || header().pending_keys[key->half[0] % kPendingKeys] != 0;
 }
@@ -130,7 +136,7 @@ Result<Receiver::Received> Receiver::receive(MovedRecord& record, bool dead) {
           return Obstacle::none;
         }
         if (!dead && key_is_held(item)) {
-          received.why = key_in_use();
+          received.why = key_in_use(item);
           return Obstacle::none;
         }
         const std::span<const Arrival> counted(arrivals.data(), dead ? 0 : arrivals.size());

@@ -19,7 +19,7 @@ class Receiver : private Linked {
   std::string objection_to(const MessageItem& item);
   /// By a message, or for a while after one.
   Result<bool> key_is_in_use(const MessageItem& item);
-  std::string key_in_use() { return "its unique key is in use in " + object(); }
+  std::string key_in_use(const MessageItem& item);
 
   /// By what a message of another queue is known here once it was imported.
   Result<ImportToken> token_of(std::string_view origin, MessageId id, int64_t until_wall_ms);
