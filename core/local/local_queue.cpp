@@ -185,7 +185,9 @@ Result<MoveReply> LocalQueue::move(std::span<const MessageId> ids, const MoveReq
 Result<ImportReply> LocalQueue::import_messages(std::span<const ExportedMessage> messages,
                                                 std::string_view origin) {
   FQ_TRY(bring_up_to_date());
-  return importer_.take(messages, origin);
+  Result<ImportReply> reply = importer_.take(messages, origin);
+  FQ_TRY(resolver_.resolve());  // what they came after may have ended already
+  return reply;
 }
 
 Mover LocalQueue::mover() {

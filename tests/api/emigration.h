@@ -38,9 +38,7 @@ inline std::string text_of(const ExportedMessage& message, int64_t now_wall_ms) 
   for (const ExportedWait& wait : message.after) {
     // What others once came after means nothing any more, nor what has ended. Of the dead no two engines tell
     // the same of that: a kick looks itself, which is compared.
-    // Nor whether one that any end will do for is told of as open when that has come: it is let go all the
-    // same.
-    if (message.state == State::held && !wait.closed && !wait.any) after.insert(of(wait.id));
+    if (message.state == State::held && !wait.closed) after.insert(of(wait.id));
   }
   for (const std::string& each : after) text += ", after " + each;
   std::set<std::string> steps;

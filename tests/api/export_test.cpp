@@ -165,6 +165,29 @@ TEST_CASE("whose key another has by now comes without it, and so does one that w
   CHECK(exported(q, third).debounce.empty());
 }
 
+TEST_CASE("one that waits for any end of one that is dead there is let go as it comes in") {
+  WHERE_EXPORTS_ARE(q);
+  const MessageId dead = q.push("t", "dead");
+  q.bury(q.lease());
+  const MessageId first = q.push("t", "first");
+  ExportedMessage message;
+  message.id = MessageId{7};
+  message.tenant = "t";
+  message.payload = "m";
+  message.pushed_at_wall_ms = q.clock().wall_ms();
+  message.state = State::held;
+  message.after = {{dead, true, false}};
+  CHECK(q.get(import_one(q, message)).state == State::ready);
+  message.id = MessageId{8};
+  message.after.push_back({first, true, false});
+  const MessageId waiting = import_one(q, message);
+  const std::vector<ExportedWait> waits = exported(q, waiting).after;
+  REQUIRE(waits.size() == 2);
+  CHECK(waits[0].closed);
+  CHECK_FALSE(waits[1].closed);
+  CHECK(q.get(waiting).state == State::held);
+}
+
 TEST_CASE("a key that is in use there keeps it out, a debounce key too") {
   WHERE_EXPORTS_ARE(q);
   ExportedMessage message;
