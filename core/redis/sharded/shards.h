@@ -42,10 +42,8 @@ class Shards {
   std::optional<int64_t> told_ms() const {
     return access_.told_time == nullptr ? std::nullopt : std::optional(access_.told_time->boot_ms());
   }
-  /// Commands in one go: see ServerLink.
-  std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands) {
-    return access_.link->ask(commands);
-  }
+  /// Commands that only look, in one go: see ServerLink. Once more what a connection lost.
+  std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands);
   /// Calls `ask(shard)` for each; those that do not answer are noted as away. An Error: none of them does, or
   /// it is another fault.
   template <class Ask>
