@@ -252,10 +252,10 @@ struct Caps {
   bool moves = false;           // messages go from one queue to another
   bool exports = false;         // and to one of another engine
   bool tells_timers = false;    // events caused only by time are told too: see EventPage
-  // Events of so long ago are all told, whatever ended since; 0: events that nobody needs may be given back
-  // at any time. A log that is told is complete from its first event on.
+  // Events of so long ago are all told; 0: those nobody needs may go. A log is complete from its first on.
   int64_t event_horizon_ms = 0;
   uint32_t shards = 1;              // see CreateOptions
+  uint32_t pool_slack = 0;          // of a limit over all shards so many may idle while others wait
   std::string_view level = "disk";  // that what is accepted has, unless it is pushed lazily
 };
 

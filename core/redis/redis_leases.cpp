@@ -238,8 +238,9 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
   const auto ask_again = [&](unsigned again) {
-    return ask(items, parts,
-               bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_),
+    std::string wanted =
+        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_);
+    return ask(items, parts, wanted.append(progress.loans),
                next == nullptr ? std::string_view() : next->tenant);
   };
   Result<Reply> asked = ask_again(is_unheard_ ? kLeasesAgain : 0);
@@ -250,6 +251,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   is_unheard_ = !asked && (is_unheard_ || asked.error().kind == ErrorKind::io);
   if (!asked) return std::move(asked).error();
   const Reply answer = std::move(asked).value();
+  lent_ = answer.at(7).text;
   for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
   const size_t before = reply.deliveries.size();
   if (Result<void> added = add_deliveries(answer.at(3), reply, progress); !added) {
@@ -287,9 +289,10 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
 }
 
 Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t want, uint64_t& bytes_left,
-                                            LeaseReply& reply) {
+                                            LeaseReply& reply, std::string_view loans) {
   const size_t before = reply.deliveries.size();
   Progress progress{want, bytes_left};
+  progress.loans = loans;
   std::vector<SettleStatus> none;
   do {
     FQ_TRY(work({}, {}, &request, progress, reply, none));

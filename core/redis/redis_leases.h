@@ -32,7 +32,9 @@ class RedisLeases {
     size_t count = 0;
     bool servable = false, is_idle = false;
   };
-  Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply);
+  /// `loans`: for it, of a queue of which it is one shard.
+  Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply,
+                    std::string_view loans = {});
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
   /// The parts by which the server's program knows a lease; a fault: there is no such lease of this queue.
   struct Parts {
@@ -42,6 +44,8 @@ class RedisLeases {
   Parts parts_of(const Receipt& receipt) const;
   /// What was buried since its command is not genuine.
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
+  /// By the last answer, what it was lent of limits over all shards: see LentRecord.
+  const std::string& lent() const { return lent_; }
 
  private:
   /// How far a request has come.
@@ -50,6 +54,7 @@ class RedisLeases {
     uint64_t bytes_left = 0;
     bool is_full = false;  // the last call gave all that it may
     bool servable = false, is_idle = false;
+    std::string_view loans = {};
   };
 
   /// A message that was leased, and nobody may run.
@@ -78,6 +83,7 @@ class RedisLeases {
   uint64_t heard_serial_ = 0;  // of the last lease that an answer told us of
   bool is_unheard_ = false;    // an answer was lost that may have told of one
   std::vector<std::string> notices_;
+  std::string lent_;
 };
 
 }  // namespace fq

@@ -233,12 +233,12 @@ constexpr Off kOffOverShards[] = {
     {"what has ended is not waited for; what is unknown, or the message itself, is refused", kAfter},
     {"a step pushes one message, however often its job is run, as long as its own message lives", kAfter},
     {"a step pushes what a push would take, under a receipt that holds and a name of its own", kAfter},
-    {"a queue's own concurrency holds for all tenants together", kWhole},
-    {"tenants in one pool run no more at once than it allows, and no slot is lost", kWhole},
+    {"a queue's own concurrency holds for all tenants together", kTurns},
+    {"tenants in one pool run no more at once than it allows, and no slot is lost", kTurns},
+    {"a rule puts tenants into a pool", kTurns},
     {"one order for the whole queue: the highest priority of all goes first, and equals take turns", kWhole},
     {"one order for the whole queue: the smallest key of all goes first", kWhole},
     {"one order for the whole queue goes with fifo as if it were not there", kWhole},
-    {"a rule puts tenants into a pool", kWhole},
     {"random histories end as in the model", kTurns},  // see tests/redis/history_test.cpp
     {"random histories of schedules end as the model's do", kClock},
 };

@@ -1,6 +1,9 @@
 // limits_test - what the policy lets tenants do at once, in a while, and hold.
 #include "tests/api/contract.h"
 
+// System.
+#include <algorithm>
+
 namespace fq::test {
 
 TEST_CASE("no more of a tenant runs at once than its concurrency, of it and all below it") {
@@ -29,6 +32,43 @@ TEST_CASE("a queue's own concurrency holds for all tenants together") {
   for (const char* tenant : {"a", "b", "c"}) q.push(tenant, tenant);
   CHECK(q.served() == "a b");
   CHECK(q.served().empty());
+}
+
+TEST_CASE(
+    "of all tenants no more run than their queue and their pool allow, in whatever order they have turns") {
+  ON_EVERY_ENGINE(q);
+  REQUIRE(q.door().policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
+  q.set("", PolicyKey::concurrency, 5);
+  for (int i = 0; i < 12; ++i) {
+    const std::string tenant = (i < 4 ? "in" : "out") + std::to_string(i);
+    if (i < 4) REQUIRE(q.door().policy_set(tenant, {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+    q.push_many(tenant, 3);
+  }
+  std::vector<Delivery> running;
+  size_t served = 0;
+  const auto in_pool = [](const Delivery& each) { return each.tenant.starts_with("in"); };
+  const auto take = [&] {
+    const size_t before = running.size();
+    for (Delivery& each : q.lease_all({.want = 9}).deliveries) running.push_back(std::move(each));
+    CHECK(std::count_if(running.begin(), running.end(), in_pool) <= 2);
+    return running.size() - before;
+  };
+  CHECK(take() == 5);
+  CHECK(take() == 0);
+  for (; !running.empty(); ++served) {
+    CHECK(q.ack(running.front()) == SettleStatus::ok);
+    running.erase(running.begin());
+    take();
+    CHECK(running.size() <= 5);
+  }
+  CHECK(served == 36);
+  q.push_many("out9", 9);
+  q.set("", PolicyKey::concurrency, 2);
+  CHECK(take() == 2);
+  q.set("", PolicyKey::concurrency, 4);
+  CHECK(take() == 2);
+  q.unset("", PolicyKey::concurrency);
+  CHECK(take() == 5);
 }
 
 TEST_CASE("a tenant starts no more often than its rate, after its burst") {

@@ -66,6 +66,31 @@ take() {
 each_cut take
 fq cancel --all --yes >"$work/out"
 
+# A limit of a queue of several shards is never exceeded, and nothing of it is lost: what one brings to a shard comes from
+# another.
+fq queue create --shards 4 -q lent
+fq -q lent queue set concurrency=1
+lend() {
+  local code
+  fq -q lent push -t "lent$1" "load $1" >"$work/id"
+  by "$1" -q lent pop
+  code=$?
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: its payload" "load $1" "$(cat "$work/out")" ;;
+    75) is "cut $1: it is where it was" "load $1" "$(fq -q lent pop --wait=30s)" ;;
+    *) fail "cut $1: a pop ends with $code: $(cat "$work/err")" ;;
+  esac
+  is "cut $1: nothing is left of it" "0 0" "$(fq -q lent stats --json | jq -r '"\(.ready) \(.leased)"')"
+}
+each_cut lend
+[ "$places" -gt 15 ] || fail "a pop of a shard that lacks something is cut at $places places only"
+gives 0 "" fq check -q lent
+fq -q lent push -t one x >"$work/id"
+fq -q lent push -t two x >"$work/id"
+is "one runs" x "$(fq -q lent pop --lease 1h --json | jq -r .payload)"
+gives 1 "" fq -q lent pop --lease 1h
+gives 0 "" fq queue remove lent --yes
+
 # A message that moves is in one of two queues, whatever is cut.
 fq queue create other
 move() {

@@ -37,9 +37,18 @@ for i in $(seq 100); do
 done
 gives 64 "another shard" fq push -t "right$i" --after "$one" y
 gives 0 "" fq push -t "right$i" --after "$two" y
-gives 78 "one shard" fq queue set concurrency=3
+gives 78 "one shard" fq queue set rate=3/s
 gives 78 "one shard" fq queue set max_messages=3
 gives 78 "one shard" fq queue set scope=queue
+# No more run than the queue may, in whatever shards; explain says what is in the way, and check that it agrees.
+gives 0 "" fq queue set concurrency=3
+for _ in 1 2 3; do fq pop --lease 1h --json; done >"$work/leased" 2>/dev/null
+gives 1 "" fq pop --lease 1h
+id=$(fq peek -n 1 --json | jq .id)
+is "what is in the way" "concurrency 3 3" "$(fq explain "$id" --json | jq -r '.reasons[0] | "\(.reason) \(.running) \(.limit)"')"
+gives 0 "" fq check
+jq -r .receipt "$work/leased" | while read -r receipt; do fq release "$receipt"; done
+gives 0 "" fq queue set concurrency=
 gives 0 "" fq tenant set left max_messages=1 concurrency=1
 gives 75 "max_messages" fq push -t left y
 gives 0 "" fq queue set attempts=2

@@ -42,7 +42,7 @@ Result<void> ShardedLeases::do_what_is_due() {
 Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& reply) {
   for (const size_t shard : visits_.with_news()) {
     uint64_t bytes = 0;
-    const auto added = shards_.at(shard).leases().add(request, 0, bytes, reply);
+    const auto added = add(request, shard, 0, bytes, reply, {});
     if (added) continue;
     if (!is_away(added.error())) return added.error();
     visits_.lost(shard, added.error());  // it keeps them
@@ -52,12 +52,50 @@ Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& r
 
 Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass,
                                   LeaseReply& reply) {
-  FQ_TRY_SET(const RedisLeases::Added added,
-             shards_.at(visit.shard).leases().add(request, visit.turns, pass.bytes_left, reply));
-  visits_.served(visit, added.count, !added.servable && request.tenant.empty());
-  if (request.watch && added.count > 0) visits_.watch(visit.shard);
-  pass.want -= std::min(pass.want, added.count);
+  size_t count = 0;
+  bool servable = false;
+  std::string loans;
+  const auto fetch = [&]() -> Result<bool> {
+    if (count >= visit.turns || !purses_.is_wanting(visit.shard)) return false;
+    FQ_TRY_SET(loans, purses_.fetch(visit.shard, visit.turns - count));
+    return !loans.empty();
+  };
+  FQ_TRY_SET(bool goes_on, fetch());
+  goes_on = goes_on || pass.only || visits_.is_open(visit.shard);
+  while (goes_on) {
+    const auto added = add(request, visit.shard, visit.turns - count, pass.bytes_left, reply, loans);
+    if (!added && count == 0) return added.error();
+    if (!added) break;  // what it has given is not lost
+    const bool came_too_late = !loans.empty() && added->count == 0;
+    count += added->count;
+    servable = added->servable;
+    goes_on = false;
+    if (!servable && !came_too_late) {
+      FQ_TRY_SET(goes_on, fetch());
+    }
+  }
+  visits_.served(visit, count, !servable && request.tenant.empty());
+  if (request.watch && count > 0) visits_.watch(visit.shard);
+  pass.want -= std::min(pass.want, count);
   return {};
+}
+
+Result<RedisLeases::Added> ShardedLeases::add(const LeaseRequest& request, size_t shard, size_t want,
+                                              uint64_t& bytes_left, LeaseReply& reply,
+                                              std::string_view loans) {
+  RedisLeases& leases = shards_.at(shard).leases();
+  FQ_TRY_SET(const RedisLeases::Added added, leases.add(request, want, bytes_left, reply, loans));
+  purses_.know(shard, leases.lent());
+  return added;
+}
+
+/// Whether something there can be served, once it was lent what it lacks. Takes nothing.
+Result<bool> ShardedLeases::opens(const LeaseRequest& request, size_t shard, LeaseReply& reply) {
+  FQ_TRY_SET(const std::string loans, purses_.fetch(shard, 1));
+  if (loans.empty()) return false;
+  uint64_t bytes = 0;
+  FQ_TRY_SET(const RedisLeases::Added seen, add(request, shard, 0, bytes, reply, loans));
+  return seen.servable;
 }
 
 /// As far as there is something, shard after shard.
@@ -87,10 +125,18 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   FQ_TRY(take(request, pass, reply));
   if (pass.only && (request.look || request.watch)) {
     uint64_t bytes = 0;
-    FQ_TRY_SET(const RedisLeases::Added seen, shards_.at(*pass.only).leases().add(request, 0, bytes, reply));
+    FQ_TRY_SET(const RedisLeases::Added seen, add(request, *pass.only, 0, bytes, reply, {}));
     pass.servable = seen.servable;
+    if (request.look && !pass.servable) {
+      FQ_TRY_SET(pass.servable, opens(request, *pass.only, reply));
+    }
   }
   if (!pass.only) pass.servable = visits_.is_any_open();
+  const bool may_open = !pass.only && request.look && !pass.servable;
+  for (const size_t shard : may_open ? visits_.wanting() : std::vector<size_t>()) {
+    FQ_TRY_SET(pass.servable, opens(request, shard, reply));
+    if (pass.servable) break;
+  }
   reply.next_wake_ms = visits_.next_due_ms();
   reply.why_empty = WhyEmpty::none;
   if (reply.deliveries.empty() || shards_.is_attended()) visits_.tell_lost();
@@ -137,6 +183,7 @@ Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const L
     std::vector<Settle> some;
     for (const size_t place : places) some.push_back(items[place]);
     Result<SettleReply> said = shards_.at(shard).leases().settle(some, nullptr);
+    if (said && !said->error) purses_.know(shard, shards_.at(shard).leases().lent());
     if (!said && groups.size() == 1) return std::move(said).error();
     for (size_t i = 0; said && i < places.size(); ++i) reply.items[places[i]] = said->items.at(i);
     std::optional<Error> error = said ? said->error : std::optional(said.error());

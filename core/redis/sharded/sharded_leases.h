@@ -10,7 +10,7 @@ namespace fq {
 
 class ShardedLeases {
  public:
-  explicit ShardedLeases(Shards& shards) : shards_(shards), visits_(shards) {}
+  ShardedLeases(Shards& shards, Purses& purses) : shards_(shards), purses_(purses), visits_(shards, purses) {}
 
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
@@ -29,10 +29,14 @@ class ShardedLeases {
   Result<void> do_what_is_due();
   Result<void> take_news(const LeaseRequest& request, LeaseReply& reply);
   Result<void> visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass, LeaseReply& reply);
+  Result<RedisLeases::Added> add(const LeaseRequest& request, size_t shard, size_t want, uint64_t& bytes_left,
+                                 LeaseReply& reply, std::string_view loans);
+  Result<bool> opens(const LeaseRequest& request, size_t shard, LeaseReply& reply);
   Result<void> take(const LeaseRequest& request, Pass& pass, LeaseReply& reply);
   Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
 
   Shards& shards_;
+  Purses& purses_;
   Visits visits_;
 };
 

@@ -1,16 +1,16 @@
 // sharded_policy - what holds for a queue of many shards, each of which has all of it.
 //
-// What counts over the whole queue is refused: no shard knows what the others have.
+// What counts over all shards is counted anew when it becomes another: see Purses. What has none is refused.
 #pragma once
 
 // fq, this room.
-#include "core/redis/sharded/shards.h"
+#include "core/redis/sharded/purses.h"
 
 namespace fq {
 
 class ShardedPolicy {
  public:
-  explicit ShardedPolicy(Shards& shards) : shards_(shards) {}
+  ShardedPolicy(Shards& shards, Purses& purses) : shards_(shards), purses_(purses) {}
 
   Result<bool> is_current(const FileIdentity& identity);
   /// What breaks off on its way is begun anew by whoever asks next.
@@ -20,6 +20,7 @@ class ShardedPolicy {
 
  private:
   Shards& shards_;
+  Purses& purses_;
 };
 
 }  // namespace fq

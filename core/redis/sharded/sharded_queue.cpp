@@ -16,6 +16,7 @@ Caps ShardedQueue::caps() const {
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs,
           .shards = static_cast<uint32_t>(shards_.count()),
+          .pool_slack = static_cast<uint32_t>(shards_.count()),
           .level = shards_.level()};
 }
 

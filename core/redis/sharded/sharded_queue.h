@@ -111,11 +111,12 @@ class ShardedQueue final : public Queue {
 
   Shards shards_;
   ShardedPush push_{shards_};
-  ShardedLeases leases_{shards_};
+  Purses purses_{shards_};
+  ShardedLeases leases_{shards_, purses_};
   ShardedLists lists_{shards_};
   ShardedEvents events_{shards_};
-  ShardedSums sums_{shards_};
-  ShardedPolicy policy_{shards_};
+  ShardedSums sums_{shards_, purses_};
+  ShardedPolicy policy_{shards_, purses_};
   ShardedSchedules schedules_{shards_};
   ShardedSteps steps_{shards_};
 };

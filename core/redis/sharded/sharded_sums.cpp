@@ -139,12 +139,56 @@ Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
   return reply;
 }
 
+/// Of a limit over all shards a shard knows only what it was lent. Where that is not all there is, whoever
+/// looks for work brings it more: nothing is in the way.
+Result<void> ShardedSums::tell_totals(ExplainReply& reply) {
+  FQ_TRY_SET(const auto totals, purses_.totals());
+  if (totals.empty()) return {};
+  const auto total_of = [&](const Reason& reason) -> const Purses::Total* {
+    const bool is_of_queue = reason.kind == Reason::Kind::concurrency && reason.node.empty();
+    if (!is_of_queue && reason.kind != Reason::Kind::pool_concurrency) return nullptr;
+    const auto found = totals.find(std::string(kRunning) + reason.node);
+    return found == totals.end() ? nullptr : &found->second;
+  };
+  const auto tell = [&](Explanation& each) {
+    const bool was_blocked = !each.reasons.empty();
+    std::erase_if(each.reasons, [&](const Reason& reason) {
+      const Purses::Total* const total = total_of(reason);
+      return total != nullptr && total->used < total->most;
+    });
+    for (Reason& reason : each.reasons) {
+      if (const Purses::Total* const total = total_of(reason))
+        reason.running = static_cast<uint64_t>(total->used);
+    }
+    return was_blocked && each.reasons.empty();
+  };
+  if (reply.subject) tell(*reply.subject);
+  std::erase_if(reply.blocked, tell);
+  return {};
+}
+
 Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
   const bool is_of_all = !request.id && request.tenant.empty();
   const size_t shard = request.id ? shards_.of_id(*request.id) : shards_.of_tenant(request.tenant);
   FQ_TRY_SET(ExplainReply reply, is_of_all ? explain_all(request) : shards_.at(shard).explain(request));
   forget_places(reply);
+  FQ_TRY(tell_totals(reply));
   return reply;
+}
+
+Result<void> ShardedSums::check_purses(const CheckRequest& request, CheckReport& report) {
+  FQ_TRY_SET(auto faults, purses_.faults());
+  if (!faults) {
+    report.remarks.add("the queue was in use: its limits over all shards were not looked at");
+    return {};
+  }
+  if (request.repair && !faults->empty()) {
+    FQ_TRY(purses_.mend());
+    report.repairs.add("limits over all shards: each shard has told anew what it uses");
+    FQ_TRY_SET(faults, purses_.faults());
+  }
+  for (const std::string& fault : faults.value_or(std::vector<std::string>())) report.findings.add(fault);
+  return {};
 }
 
 Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
@@ -161,6 +205,7 @@ Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
     report.set_aside.append(front, some.set_aside);
     return {};
   }));
+  FQ_TRY(check_purses(request, report));
   return report;
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 // fq, this room.
-#include "core/redis/sharded/shards.h"
+#include "core/redis/sharded/purses.h"
 
 namespace fq {
 
 class ShardedSums {
  public:
-  explicit ShardedSums(Shards& shards) : shards_(shards) {}
+  ShardedSums(Shards& shards, Purses& purses) : shards_(shards), purses_(purses) {}
 
   Result<StatsReply> stats(const StatsRequest& request);
   Result<std::vector<Attendee>> attendees();
@@ -19,8 +19,11 @@ class ShardedSums {
   Result<StatsRow> of_queue();
   Result<ExplainReply> explain_all(const ExplainRequest& request);
   void forget_places(ExplainReply& reply) const;
+  Result<void> tell_totals(ExplainReply& reply);
+  Result<void> check_purses(const CheckRequest& request, CheckReport& report);
 
   Shards& shards_;
+  Purses& purses_;
 };
 
 }  // namespace fq

@@ -23,8 +23,11 @@ int64_t time_in(const Reply& told) {
 
 }  // namespace
 
-Visits::Visits(Shards& shards)
-    : shards_(shards), all_(shards.count()), random_(shards.told_ms() ? 0 : std::random_device{}()) {}
+Visits::Visits(Shards& shards, Purses& purses)
+    : shards_(shards),
+      purses_(purses),
+      all_(shards.count()),
+      random_(shards.told_ms() ? 0 : std::random_device{}()) {}
 
 int64_t Visits::now_ms() const { return system_clock().boot_ms() + server_ahead_ms_; }
 
@@ -38,7 +41,13 @@ void Visits::note(Shard& shard, double weight) {
 
 void Visits::take_root(size_t shard, const Result<Reply>& root) {
   if (!root) return lost(shard, root.error());
-  note(all_[shard], std::strtod(root->at(0).text.c_str(), nullptr) / kWeightOfOne);
+  const auto weight_in = [&](size_t field) {
+    return std::strtod(root->at(field).text.c_str(), nullptr) / kWeightOfOne;
+  };
+  purses_.know(shard, root->at(4).text);
+  const double open = weight_in(0);
+  all_[shard].is_open = open > 0;
+  note(all_[shard], open > 0 ? open : purses_.is_wanting(shard) ? weight_in(3) : 0);
   all_[shard].due_ms = time_in(root->at(1));
   all_[shard].session_end_ms = time_in(root->at(2));
 }
@@ -49,6 +58,8 @@ void Visits::tell_lost() {
 
 void Visits::lost(size_t shard, Error error) {
   all_[shard].weight = 0;
+  all_[shard].is_open = false;
+  purses_.forget(shard);
   all_[shard].due_ms = all_[shard].session_end_ms = -1;
   all_[shard].is_spent = true;
   faults_.insert_or_assign(shard, std::move(error));
@@ -58,7 +69,7 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 3> kFields = {"open", "due", "session"};
+  constexpr std::array<std::string_view, 5> kFields = {"open", "due", "session", "weight", "lent"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
@@ -90,6 +101,7 @@ Result<void> Visits::look(bool fresh) {
 
 void Visits::begin() {
   for (Shard& shard : all_) shard.is_spent = false;
+  purses_.begin();
 }
 
 bool Visits::is_candidate(size_t shard, std::optional<size_t> only) const {
@@ -123,11 +135,22 @@ void Visits::served(const Visit& visit, size_t count, bool is_empty) {
   clock_ = std::max(clock_, shard.tag);
   if (shard.weight > 0) shard.tag += static_cast<double>(count) / shard.weight;
   shard.is_spent = is_empty || count < visit.turns;
-  if (is_empty) shard.weight = 0;
+  if (!is_empty) return;
+  shard.is_open = false;
+  if (!purses_.is_wanting(visit.shard)) shard.weight = 0;
 }
 
 bool Visits::is_any_open() const {
-  return std::any_of(all_.begin(), all_.end(), [](const Shard& shard) { return shard.weight > 0; });
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const Shard& shard) { return shard.weight > 0 && shard.is_open; });
+}
+
+std::vector<size_t> Visits::wanting() const {
+  std::vector<size_t> found;
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    if (all_[shard].weight > 0 && !all_[shard].is_open) found.push_back(shard);
+  }
+  return found;
 }
 
 std::vector<size_t> Visits::due() const {

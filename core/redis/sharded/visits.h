@@ -12,13 +12,13 @@
 #include <set>
 #include <vector>
 // fq, this room.
-#include "core/redis/sharded/shards.h"
+#include "core/redis/sharded/purses.h"
 
 namespace fq {
 
 class Visits {
  public:
-  explicit Visits(Shards& shards);
+  Visits(Shards& shards, Purses& purses);
 
   /// Reads what there is now, where what is known is old. `fresh`: in any case. Shards that do not answer
   /// have nothing; an Error: none of them does.
@@ -32,7 +32,8 @@ class Visits {
   };
   /// None: nobody is known to have something, but for those that were asked in this pass. `only`: this one.
   std::optional<Visit> next(size_t want, std::optional<size_t> only) const;
-  /// What came of it. Less than was asked for: nothing more in this pass. `is_empty`: nothing is left there.
+  /// What came of it. Less than was asked for: nothing more in this pass. `is_empty`: nothing is left there
+  /// that could be served now.
   void served(const Visit& visit, size_t count, bool is_empty);
   /// It did not answer.
   void lost(size_t shard, Error error);
@@ -41,6 +42,10 @@ class Visits {
   /// What is told is without them.
   void tell_lost();
   bool is_any_open() const;
+  /// It has something that needs no loan.
+  bool is_open(size_t shard) const { return all_[shard].is_open; }
+  /// Those that have something only once they are lent what they lack.
+  std::vector<size_t> wanting() const;
   /// Those in which something is due.
   std::vector<size_t> due() const;
   /// When something is; none: nobody knows of anything.
@@ -53,7 +58,8 @@ class Visits {
 
  private:
   struct Shard {
-    double weight = 0;            // of what can be served, in accounts of weight 1
+    double weight = 0;            // of what can be served, in accounts of weight 1, with loans too
+    bool is_open = false;         // without loans
     double tag = 0;               // what it was given, by weight
     int64_t due_ms = -1;          // by the server's time; -1: nothing is
     int64_t session_end_ms = -1;  // of who may be dead: likewise
@@ -65,6 +71,7 @@ class Visits {
   int64_t now_ms() const;
 
   Shards& shards_;
+  Purses& purses_;
   std::vector<Shard> all_;
   double clock_ = 0;
   std::mt19937_64 random_;

@@ -26,7 +26,7 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -39,6 +39,7 @@ function M.look(keys)
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
   ends.read(call, root[11] or '')
+  lent.read(call, root[21] or '')
   call.now = math.max(before, time.read(keys[1]))
   return call
 end
@@ -52,6 +53,7 @@ local function follow_server(call, run)
     call.n, call.serial, call.grace = call.n + jump * call.step, call.serial + jump, call.now + GRACE
   end
   call.run, call.other_run = run, true
+  shares.reset(call)
 end
 
 -- A session is over when nobody heard of it for its time, and not before its holder could say that it lives.
@@ -134,14 +136,16 @@ end
 local function hints_of(call, due, session_end)
   if call.step == 1 then return {} end
   local function time(at) return at < math.huge and text.num(at) or '-1' end
-  local open = seats.node(call, '').blocked and 0 or call.weight
-  return {'weight', text.num(call.weight), 'open', text.num(open), 'due', time(math.min(due, schedules.due(call))),
+  local is_open = not seats.node(call, '').blocked
+  if is_open and lent.any(call) then is_open = pick.next(call, '') ~= nil end
+  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0), 'due', time(math.min(due, schedules.due(call))),
     'session', time(session_end)}
 end
 
 function M.finish(call)
   after.settle(call)
   local due, session_end = first_dues(call)
+  call.lent_bytes = shares.bytes(call, call.top or '')
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -167,6 +171,7 @@ function M.finish(call)
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end
+  if call.lent_bytes ~= call.lent_before then root[#root + 1], root[#root + 2] = 'lent', call.lent_bytes end
   if call.was_limited ~= call.limited then
     for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end
   end

@@ -156,6 +156,25 @@ local CHANGES = {
     runs.drop(call, runs.name_of(args[4], args[5]))
     return {}
   end,
+  -- Of a limit over shards: see purse.lua. What it was lent is told as in the root.
+  purse = purse.ask,
+  -- name, an epoch: it is of that from now on.
+  lent_join = function(call, args)
+    local age, tag = struct.unpack('<dd', args[5])
+    shares.join(call, args[4], age, tag)
+    return {shares.bytes(call, '')}
+  end,
+  -- name, an epoch, a loan that comes too late if it comes: what it does not use it has no more.
+  lent_give = function(call, args)
+    local age, tag = struct.unpack('<dd', args[5])
+    shares.give(call, args[4], age, tag, tonumber(args[6]))
+    return {shares.bytes(call, '')}
+  end,
+  -- All that it was lent is forgotten, but for what it uses.
+  lent_forget = function(call)
+    shares.reset(call)
+    return {}
+  end,
   -- It holds nothing any more, and what it held comes back.
   leave = function(call)
     calls.end_session(call, call.session)

@@ -149,6 +149,8 @@ local LOOKS = {
   end,
   tenants = function(call, args) return sums.tenants(call, args[2], tonumber(args[3])) end,
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
+  -- name: of a limit over shards, see purse.lua.
+  purse = purse.look,
   -- What was set at run time: of the queue, then of each tenant path and values.
   overrides = function(call)
     return {redis.call('HGET', call.root, 'set'), redis.call('HGETALL', call.tag .. 'ov')}

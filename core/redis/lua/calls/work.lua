@@ -3,12 +3,14 @@
 -- run, failure, output; how many extensions and for how long, of each id, serial, nonce.
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record (of the
 -- first ones), deadline; whether
--- something could be served; whether the queue is idle; news of watched leases.
+-- something could be served; whether the queue is idle; news of watched leases; what it was lent, as in the root.
 local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
--- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial.
+-- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial;
+-- then loans, see purse.lua, of each the epoch, its number, how many, and of what.
 local WANTED = '<dddddI4BBBBd'
+local LOAN = '<ddddH'
 local VERDICTS, LEASES = 1, 2  -- that are said again
 local GROUP = 4096     -- of one call
 local ACK, RETRY, RELEASE, BURY = 0, 1, 2, 3  -- Verdict
@@ -16,13 +18,21 @@ local WITH_RECORD = 64 -- deliveries whose records come with them; the client as
 
 local function read_wanted(call, bytes)
   local w, terms, duration, any_first, living, watch = {}, {}, nil, nil, nil, nil
-  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard =
+  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard, w.loans_at =
     struct.unpack(WANTED, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
   terms.watch, w.any_first, w.terms = watch == 1, any_first == 1, terms
   w.group_max = math.min(w.group_max, GROUP, call.settings.batch)
   return w
+end
+
+local function take_loans(call, bytes, at)
+  while at <= #bytes do
+    local age, tag, loan, more, name_bytes, from = struct.unpack(LOAN, bytes, at)
+    at = from + name_bytes
+    lent.take(call, string.sub(bytes, from, at - 1), age, tag, loan, more)
+  end
 end
 
 -- What it was given by an answer that it has not heard: nobody runs it.
@@ -109,10 +119,12 @@ function M.run(keys, args)
     if w.again >= LEASES then take_back_unheard(call, w.heard) end
     answers, at = settle(call, args, 6, tonumber(args[5]), w.again % LEASES == VERDICTS)
     extended = extend(call, args, at)
+    take_loans(call, args[3], w.loans_at)
     taken, due, news = lease(call, w, args[4])
   end
   local servable = pick.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
+  call.top = args[4]
   local head = calls.head(call)
   head[3] = waits and 1 or 0
   calls.finish(call)
@@ -122,7 +134,7 @@ function M.run(keys, args)
     local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable, is_idle, news}
+  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes}
 end
 
 return M

@@ -20,10 +20,13 @@ end
 function M.exists(call, name) return name ~= '' and read_all(call)[name] ~= nil end
 
 function M.of(call, name) return read_all(call)[name] end
+function M.each(call, visit)
+  for name, l in pairs(read_all(call)) do visit(name, l) end
+end
 
 function M.has_room(call, name)
   local l = read_all(call)[name]
-  return l.run < l.concurrency and limits.token_at(l) <= call.now
+  return l.run < l.concurrency and lent.has_room(call, lent.of_pool(name), l.run) and limits.token_at(l) <= call.now
 end
 
 function M.started(call, name)

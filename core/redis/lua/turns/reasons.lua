@@ -16,19 +16,19 @@ function M.of(call, n)
     local batch = call.settings.batch
     add('gathering', n.path, own.count, batch < UNLIMITED and batch or nil, nil, own.since + call.settings.linger)
   end
-  local function add_limits(prefix, name, l, run)
-    if run >= l.concurrency then add(prefix .. 'concurrency', name, run, l.concurrency) end
+  local function add_limits(prefix, name, l, run, lent_name)
+    if run >= l.concurrency or not lent.has_room(call, lent_name, run) then add(prefix .. 'concurrency', name, run, l.concurrency) end
     local token = limits.token_at(l)
     if token > call.now then add(prefix .. 'rate', name, nil, nil, limits.interval(l), token) end
   end
   seats.each_node(call, n, function(each)
     if each.paused then add('paused', each.path) end
     if each.limited > call.now then add('limited', each.path, nil, nil, nil, each.limited) end
-    add_limits('', each.path, each.limits, each.run)
+    add_limits('', each.path, each.limits, each.run, each.path == '' and lent.QUEUE or '')
   end)
   for _, name in ipairs(seats.pools_of(call, n)) do
     local l = pools.of(call, name)
-    add_limits('pool_', name, l, l.run)
+    add_limits('pool_', name, l, l.run, lent.of_pool(name))
   end
   return found
 end

@@ -9,11 +9,13 @@ local function count_pools(call)
     local n = seats.node(call, path)
     for _, name in ipairs(seats.pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
   end
+  shares.counted(call)
 end
 M.count_pools = count_pools
 function M.set_pools(call, all)
   pools.set(call, all)
   count_pools(call)
+  shares.set_pools(call)
 end
 
 -- Another weight holds from the next turn on. A turn that was given by the old one is not later than one by the new
@@ -69,7 +71,10 @@ local function set(call, path, values)
   tree.look_again(call, n, call.now)
   return other_pool
 end
-function M.set_queue(call, values) set(call, '', values) end
+function M.set_queue(call, values)
+  set(call, '', values)
+  shares.set_queue(call, seats.node(call, '').limits.concurrency)
+end
 
 local function set_tenant(call, path, values)
   amounts.set(call, path, values, sums.of_tenant)

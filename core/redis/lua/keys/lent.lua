@@ -1,0 +1,96 @@
+-- lent - of limits that count over all shards of a queue: what this one has been lent of each.
+--
+-- Such a limit is cut into units. A shard uses no more of them than its share; those that no shard has lie in the limit's
+-- purse, see purse.lua. Clients carry them, and may die or come late with any: a share grows only by the next loan of the
+-- epoch that it is of, and each loan has its number there.
+--   age, tag: the epoch; loans: so many it has had in it (-1: its share is of none, and does not grow); share; most: the
+--   limit as this shard knows it. By name: what is counted, ':', and the pool whose limit it is ('': the queue's own).
+-- They lie in the root, where clients read them without a call, each with what is used of it and whether more is wanted.
+local M = {}
+local LENT = '<dddddddH'  -- age, tag, loans, share, most, used, wanted, bytes of the name
+
+-- Behind the age of the latest epoch that this shard knows of: what is of an earlier one comes too late.
+function M.read(call, bytes)
+  call.lent, call.lent_before, call.lent_age = {}, bytes, 0
+  if bytes == '' then return end
+  local at = 9
+  call.lent_age = struct.unpack('<d', bytes)
+  while at <= #bytes do
+    local l, _, name_bytes, from = {}, nil, nil, nil
+    l.age, l.tag, l.loans, l.share, l.most, _, _, name_bytes, from = struct.unpack(LENT, bytes, at)
+    at = from + name_bytes
+    call.lent[string.sub(bytes, from, at - 1)] = l
+  end
+end
+
+-- `used`, `wanted`: of a name.
+function M.bytes(call, used, wanted)
+  local names = {}
+  for name in pairs(call.lent) do names[#names + 1] = name end
+  if #names == 0 and call.lent_age == 0 then return '' end
+  table.sort(names)
+  local parts = {struct.pack('<d', call.lent_age)}
+  for _, name in ipairs(names) do
+    local l, uses = call.lent[name], used(name)
+    if l.loans <= 0 then l.share = math.min(l.share, uses) end
+    parts[#parts + 1] = struct.pack(LENT, l.age, l.tag, l.loans, l.share, l.most, uses, wanted(name), #name) .. name
+  end
+  return table.concat(parts)
+end
+
+-- What is counted: what runs.
+local RUNNING = 'c:'
+M.QUEUE = RUNNING
+function M.of_pool(pool) return RUNNING .. pool end
+
+function M.any(call) return next(call.lent) ~= nil end
+
+-- Whether its share has room for one more of what is used. Before the first loan of an epoch nothing that ends makes room:
+-- all shards together may use more than a limit that was lowered.
+function M.is_short(l, used) return l.loans <= 0 or used >= l.share end
+-- `call.foreseen`: only of these names that is asked; the others may be lent more.
+function M.has_room(call, name, used)
+  local l = call.lent[name]
+  return not l or not M.is_short(l, used) or (call.foreseen and not call.foreseen[name]) or false
+end
+
+-- From now on its share is what is used of it, and of no epoch: all shards are counted anew.
+function M.reset(call, name, used)
+  local l = call.lent[name]
+  l.age, l.loans, l.share = call.lent_age, -1, used
+end
+
+-- So many there are in all shards together (math.huge: nothing is counted).
+function M.set(call, name, most, used)
+  local l = call.lent[name]
+  if most == math.huge then
+    call.lent[name] = nil
+  elseif not l or l.most ~= most then
+    call.lent[name] = {most = most, tag = 0}
+    M.reset(call, name, used)
+  end
+end
+
+-- It is of this epoch from now on, where that is a later one. What it does not use it has no more.
+function M.join(call, name, age, tag, used)
+  local l = call.lent[name]
+  if not l or age <= l.age then return end
+  l.age, l.tag, l.loans, l.share = age, tag, 0, used
+  call.lent_age = math.max(call.lent_age, age)
+end
+
+-- The loan of this number: `more` units.
+function M.take(call, name, age, tag, loan, more)
+  local l = call.lent[name]
+  if not l or l.age ~= age or l.tag ~= tag or l.loans < 0 or loan ~= l.loans + 1 then return end
+  l.loans, l.share = loan, l.share + more
+end
+
+-- What it does not use it has no more. Loans up to this number come too late.
+function M.give(call, name, age, tag, loan, used)
+  local l = call.lent[name]
+  if not l or l.age ~= age or l.tag ~= tag or l.loans < 0 then return end
+  l.loans, l.share = math.max(l.loans, loan), math.min(l.share, used)
+end
+
+return M

@@ -1,0 +1,264 @@
+#include "core/redis/sharded/purses.h"
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, below us.
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/records/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kBorrowsMax = 6;  // of a loan that others get in the way of
+constexpr uint64_t kTagMax = uint64_t{1} << 52;
+constexpr std::array<std::string_view, 1> kLentField = {"lent"};
+
+std::string epoch_of(const LentUnits& units) { return Packer().number(units.age).number(units.tag).bytes(); }
+
+size_t whole_in(const Reply& reply) {
+  return reply.text.empty() ? static_cast<size_t>(reply.number) : parse_decimal(reply.text).value_or(0);
+}
+
+std::string loan_bytes(const std::string& name, const std::string& epoch, double number, double units) {
+  return Packer()
+      .raw(epoch)
+      .number(number)
+      .number(units)
+      .number(static_cast<uint16_t>(name.size()))
+      .raw(name)
+      .bytes();
+}
+
+}  // namespace
+
+Purses::Purses(Shards& shards) : shards_(shards), known_(shards.count()) {}
+
+void Purses::know(size_t shard, std::string_view lent) { known_[shard] = read_lent(lent); }
+
+bool Purses::is_wanting(size_t shard) const {
+  if (!known_[shard]) return false;
+  const std::vector<LentUnits>& limits = known_[shard]->limits;
+  return std::any_of(limits.begin(), limits.end(), [](const LentUnits& each) { return each.wanted > 0; });
+}
+
+/// What a purse cannot be asked for now, nobody has.
+Result<std::string> Purses::fetch(size_t shard, size_t want) {
+  std::string loans;
+  if (!known_[shard]) return loans;
+  const std::vector<LentUnits> limits = known_[shard]->limits;  // these change meanwhile
+  for (const LentUnits& each : limits) {
+    if (each.wanted <= 0 || empty_.contains(each.name)) continue;
+    const auto loan = borrow(each.name, shard, std::min(static_cast<double>(want), each.wanted));
+    if (!loan && !is_away(loan.error())) return loan.error();
+    if (loan && *loan)
+      loans += loan_bytes(each.name, (*loan)->epoch, (*loan)->number, (*loan)->units);
+    else
+      empty_.insert(each.name);
+  }
+  return loans;
+}
+
+Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size_t shard, double want) {
+  const std::optional<Loan> none;
+  bool has_taken_back = false;
+  for (int tries = 0; tries < kBorrowsMax; ++tries) {
+    FQ_TRY_SET(const Reply answer, ask(name, shard, want));
+    const std::string& said = answer.at(0).text;
+    if (said == "loan") {
+      return std::optional(Loan{answer.at(1).text, static_cast<double>(whole_in(answer.at(2))),
+                                static_cast<double>(whole_in(answer.at(3)))});
+    }
+    bool goes_on = said == "later" && want == 0;  // what was told of an earlier limit is forgotten now
+    if (said == "join") {
+      FQ_TRY_SET(goes_on, join(name, answer));
+    }
+    if (said == "none" && want > 0 && !has_taken_back) {
+      has_taken_back = true;
+      FQ_TRY_SET(goes_on, take_back(name, answer, want));
+    }
+    if (!goes_on) return none;
+  }
+  return none;
+}
+
+std::string Purses::told_of_all(const std::string& name) const {
+  Packer told;
+  for (size_t shard = 0; shard < known_.size(); ++shard) {
+    const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
+    if (units == nullptr) continue;
+    told.number(static_cast<double>(shard));
+    for (const double each : {units->age, units->tag, units->loans, units->share, units->most})
+      told.number(each);
+  }
+  return told.bytes();
+}
+
+/// Whoever asks twice is lent the same.
+Result<Reply> Purses::ask(const std::string& name, size_t shard, double want) {
+  double age = 0;
+  for (const std::optional<LentRecord>& each : known_) age = std::max(age, each ? each->age : 0);
+  Packer asked;
+  asked.number(static_cast<double>(shards_.count()))
+      .number(static_cast<double>(shard))
+      .number(want)
+      .number(age)
+      .number(static_cast<double>(random_() % kTagMax));
+  const std::string told = told_of_all(name);
+  FQ_TRY_SET(const Reply reply,
+             shards_.at(shards_.of_tenant(name))
+                 .shard()
+                 .change("change", {"purse", name, asked.bytes(), told}, Shard::Lost::is_repeated));
+  return reply.at(1);
+}
+
+Result<bool> Purses::join(const std::string& name, const Reply& answer) {
+  const std::vector<Reply>& missing = answer.at(2).items;
+  const auto is_known = [&](const Reply& each) {
+    return whole_in(each) < known_.size() && known_[whole_in(each)];
+  };
+  if (!std::all_of(missing.begin(), missing.end(), is_known)) return false;  // one of them is away
+  for (const Reply& each : missing) {
+    const size_t shard = whole_in(each);
+    FQ_TRY_SET(const Reply reply,
+               shards_.at(shard).shard().change("change", {"lent_join", name, answer.at(1).text},
+                                                Shard::Lost::is_repeated));
+    know(shard, reply.at(1).at(0).text);
+    if (known_[shard]->find(name) == nullptr) return false;  // it has other settings yet
+  }
+  return true;
+}
+
+/// Those that have units of this epoch which they do not use, the most first.
+std::vector<size_t> Purses::holders(const std::string& name, const std::string& epoch) const {
+  std::vector<std::pair<double, size_t>> found;
+  for (size_t shard = 0; shard < known_.size(); ++shard) {
+    const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
+    if (units != nullptr && units->spare() > 0 && epoch_of(*units) == epoch)
+      found.emplace_back(-units->spare(), shard);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<size_t> shards;
+  for (const auto& [spare, shard] : found) shards.push_back(shard);
+  return shards;
+}
+
+Result<void> Purses::give(size_t shard, const std::string& name, const std::string& epoch,
+                          const std::string& loan) {
+  FQ_TRY_SET(const Reply reply, shards_.at(shard).shard().change("change", {"lent_give", name, epoch, loan},
+                                                                 Shard::Lost::is_repeated));
+  know(shard, reply.at(1).at(0).text);
+  return {};
+}
+
+Result<bool> Purses::take_back(const std::string& name, const Reply& answer, double want) {
+  const std::string& epoch = answer.at(1).text;
+  bool has_given = false;
+  const std::vector<Reply>& late = answer.at(2).items;
+  for (size_t i = 0; i + 1 < late.size(); i += 2) {
+    const size_t shard = whole_in(late[i]);
+    if (shard >= known_.size() || !known_[shard]) continue;
+    const Result<void> given = give(shard, name, epoch, late[i + 1].text);
+    if (!given && !is_away(given.error())) return given.error();
+    has_given = has_given || given.ok();
+  }
+  double gained = 0;
+  for (const size_t shard : holders(name, epoch)) {
+    if (gained >= want) break;
+    const double before = known_[shard]->find(name)->share;
+    const Result<void> given = give(shard, name, epoch, "0");
+    if (!given && !is_away(given.error())) return given.error();
+    const LentUnits* const units = given ? known_[shard]->find(name) : nullptr;
+    gained += units == nullptr ? 0 : before - units->share;
+  }
+  return has_given || gained > 0;
+}
+
+Result<void> Purses::know_all() {
+  const std::vector<Result<Reply>> roots = shards_.roots_each(kLentField);
+  for (size_t shard = 0; shard < roots.size(); ++shard) {
+    if (!roots[shard] && !is_away(roots[shard].error())) return roots[shard].error();
+    if (roots[shard])
+      know(shard, roots[shard]->at(0).text);
+    else
+      forget(shard);
+  }
+  return {};
+}
+
+Result<std::map<std::string, Purses::Total>> Purses::totals() {
+  FQ_TRY(know_all());
+  std::map<std::string, Total> totals;
+  for (const std::optional<LentRecord>& record : known_) {
+    if (!record) continue;
+    for (const LentUnits& each : record->limits) {
+      Total& total = totals[each.name];
+      total.most = std::max(total.most, each.most);
+      total.share += each.share;
+      total.used += each.used;
+    }
+  }
+  return totals;
+}
+
+Result<std::optional<std::vector<std::string>>> Purses::faults() {
+  constexpr std::array<std::string_view, 1> kChanges = {"ops"};
+  const auto changes = [&]() -> Result<std::string> {
+    std::string all;
+    for (const Result<Reply>& root : shards_.roots_each(kChanges))
+      all += root ? root->at(0).text + " " : std::string("away ");
+    return all;
+  };
+  FQ_TRY_SET(const std::string before, changes());
+  FQ_TRY_SET(const auto all, totals());
+  std::vector<std::string> faults;
+  for (const auto& [name, total] : all) {
+    const std::string what = name == kRunning ? "the queue" : "pool " + name.substr(kRunning.size());
+    if (total.share > std::max(total.most, total.used))
+      faults.push_back(what + ": its shards were lent more of its limit than there is");
+    const size_t home = shards_.of_tenant(name);
+    if (!known_[home]) continue;
+    FQ_TRY_SET(const Reply purse, shards_.at(home).shard().look({"purse", name}));
+    const std::string& epoch = purse.at(1).at(0).text;
+    const std::vector<Reply>& bounds = purse.at(1).at(1).items;
+    for (size_t i = 0; i + 2 < bounds.size(); i += 3) {
+      const size_t shard = whole_in(bounds[i]);
+      const LentUnits* const units =
+          shard < known_.size() && known_[shard] ? known_[shard]->find(name) : nullptr;
+      const bool is_of_it = units != nullptr && units->loans >= 0 && epoch_of(*units) == epoch;
+      if (is_of_it && units->share > static_cast<double>(whole_in(bounds[i + 1])))
+        faults.push_back(what + ": shard " + std::to_string(shard) +
+                         " has more of its limit than its purse says");
+      if (is_of_it && units->loans > static_cast<double>(whole_in(bounds[i + 2])))
+        faults.push_back(what + ": shard " + std::to_string(shard) +
+                         " has a loan of which its purse does not know");
+    }
+  }
+  FQ_TRY_SET(const std::string after, changes());
+  if (before != after) return std::optional<std::vector<std::string>>();
+  return std::optional(std::move(faults));
+}
+
+Result<void> Purses::mend() {
+  for (size_t shard = 0; shard < shards_.count(); ++shard)
+    FQ_TRY(shards_.at(shard).shard().change("change", {"lent_forget"}, Shard::Lost::is_repeated));
+  return count_anew();
+}
+
+Result<void> Purses::count_anew() {
+  FQ_TRY(know_all());
+  std::set<std::string> names;
+  for (const std::optional<LentRecord>& record : known_) {
+    if (!record) continue;
+    for (const LentUnits& each : record->limits) names.insert(each.name);
+  }
+  for (const std::string& name : names) {
+    const auto done = borrow(name, 0, 0);
+    if (!done && !is_away(done.error())) return done.error();
+  }
+  return {};
+}
+
+}  // namespace fq

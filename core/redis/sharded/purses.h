@@ -1,0 +1,71 @@
+// purses - limits that count over all shards of a queue: brings a shard what it lacks of one.
+//
+// Each limit is cut into units, and lies in a purse: core/redis/lua/calls/purse.lua says what keeps all
+// shards together below it, whatever is lost. Here is only who carries units: from a purse to a shard that
+// lacks some, and where a purse has none, back to it from shards that do not use theirs.
+#pragma once
+
+// System.
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/redis/records/lent_record.h"
+#include "core/redis/sharded/shards.h"
+
+namespace fq {
+
+class Purses {
+ public:
+  explicit Purses(Shards& shards);
+
+  /// As its root or an answer of it says.
+  void know(size_t shard, std::string_view lent);
+  /// It did not answer.
+  void forget(size_t shard) { known_[shard].reset(); }
+  /// A pass begins: a purse that had nothing may have something again.
+  void begin() { empty_.clear(); }
+  /// It has messages that lack units of some limit.
+  bool is_wanting(size_t shard) const;
+  /// Loans for the next call of a shard that lacks something, for so many messages; "": there are none now.
+  Result<std::string> fetch(size_t shard, size_t want);
+  /// After the limits have become others: all shards use no more than all may, from here on.
+  Result<void> count_anew();
+
+  /// Of a limit, in all shards that answer.
+  struct Total {
+    double most = 0, share = 0, used = 0;
+  };
+  Result<std::map<std::string, Total>> totals();
+  /// What does not agree: "" or a line for each limit. None: it was in use, and nobody can tell.
+  Result<std::optional<std::vector<std::string>>> faults();
+  /// All that was lent is forgotten: every shard tells anew what it uses.
+  Result<void> mend();
+
+ private:
+  struct Loan {
+    std::string epoch;
+    double number = 0, units = 0;
+  };
+  Result<void> know_all();
+  Result<std::optional<Loan>> borrow(const std::string& name, size_t shard, double want);
+  Result<Reply> ask(const std::string& name, size_t shard, double want);
+  /// True: each of them has said what it uses.
+  Result<bool> join(const std::string& name, const Reply& answer);
+  /// True: some have given something back, or will not take what was late.
+  Result<bool> take_back(const std::string& name, const Reply& answer, double want);
+  Result<void> give(size_t shard, const std::string& name, const std::string& epoch, const std::string& loan);
+  std::string told_of_all(const std::string& name) const;
+  std::vector<size_t> holders(const std::string& name, const std::string& epoch) const;
+
+  Shards& shards_;
+  std::vector<std::optional<LentRecord>> known_;
+  std::set<std::string> empty_;  // in this pass
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+}  // namespace fq

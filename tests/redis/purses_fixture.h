@@ -1,0 +1,87 @@
+// purses_fixture - what the tests of limits that count over all shards share.
+#pragma once
+
+// System.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/redis/sharded/purses.h"
+// Tests.
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+inline PolicyPatch concurrency(int64_t most) { return {{{PolicyKey::concurrency, most, 0, {}}}, {}}; }
+inline Policy with_pool(int64_t most) { return {{}, {}, {{"p", {{PolicyKey::concurrency, most, 0, {}}}}}}; }
+inline PolicyPatch in_pool(const std::string& pool) { return {{{PolicyKey::pool, 0, 0, pool}}, {}}; }
+
+inline size_t settled(Queue& queue, const Delivery& delivery) {
+  Settle ack;
+  ack.receipt = delivery.receipt;
+  ack.verdict = Verdict::ack;
+  return answered(queue.settle({&ack, 1})).items.at(0) == SettleStatus::ok ? 1 : 0;
+}
+inline std::vector<Delivery> taken(Queue& queue, size_t want) {
+  return answered(queue.lease(for_a_minute(want))).deliveries;
+}
+
+inline LentRecord lent_to(const TestServer& server, uint64_t shard) {
+  return read_lent(command(server, {"HGET", tag_of(server, shard) + "h", "lent"}).text);
+}
+inline double share_of(const TestServer& server, uint64_t shard, std::string_view name = kRunning) {
+  const LentRecord record = lent_to(server, shard);
+  const LentUnits* const units = record.find(name);
+  return units == nullptr ? -1 : units->share;
+}
+inline void restart_of(const TestServer& server, uint64_t shard) {
+  command(server, {"HSET", tag_of(server, shard) + "h", "run", "another"});
+}
+/// Where the purse of a limit lies.
+inline std::string purse_key(const TestServer& server, std::string_view name) {
+  const Reply found = command(server, {"KEYS", "*pu:" + std::string(name)});
+  REQUIRE(found.items.size() == 1);
+  return found.items[0].text;
+}
+
+/// Purses as a client has them, whose steps a test takes one by one.
+struct Client {
+  explicit Client(const TestServer& server) : shards(entry(server), access(server)), purses(shards) {}
+
+  static ServerAccess access(const TestServer& server) {
+    ServerAccess access;
+    access.place = answered(parse_redis_place(server.spool()));
+    access.library = &redis_library();
+    access.command_key = std::make_shared<const CommandKey>(answered(a_command_key()));
+    access.link = std::make_shared<ServerLink>(access.place, access.password);
+    return access;
+  }
+  static QueueEntry entry(const TestServer& server) {
+    return *answered(Catalog(access(server)).find("default"));
+  }
+  /// The loans that a shard needs, which are lost if nobody hands them on.
+  std::string fetch(const TestServer& server, size_t shard, size_t want) {
+    for (size_t each = 0; each < shards.count(); ++each)
+      purses.know(each, command(server, {"HGET", shards.tag(each) + "h", "lent"}).text);
+    purses.begin();
+    return answered(purses.fetch(shard, want));
+  }
+  size_t hand_on(size_t shard, std::string_view loans, size_t want) {
+    LeaseReply reply;
+    uint64_t bytes = 1'000'000;
+    return answered(shards.at(shard).leases().add(for_a_minute(want), want, bytes, reply, loans)).count;
+  }
+
+  Shards shards;
+  Purses purses;
+};
+
+inline bool is_well(Queue& queue) {
+  const CheckReport report = answered(queue.check());
+  for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
+  for (const std::string& line : report.remarks.lines) UNSCOPED_INFO(line);
+  return report.findings.empty() && report.remarks.empty();
+}
+
+}  // namespace fq::test
