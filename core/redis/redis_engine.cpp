@@ -5,6 +5,7 @@
 // fq, this room.
 #include "core/redis/redis_queue.h"
 #include "core/redis/sharded/sharded_queue.h"
+#include "core/redis/shard/bells.h"
 #include "core/redis/shard/kept_policy.h"
 #include "core/redis/shard/rights.h"
 #include "core/redis/views/servers_health.h"
@@ -44,6 +45,7 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
   }
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;
+  access.bells = std::make_shared<Bells>(access.link, access.place, access.password);
   if (!entry->tags.empty())
     return std::unique_ptr<Queue>(std::make_unique<ShardedQueue>(*entry, std::move(access)));
   return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, access));

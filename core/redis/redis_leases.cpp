@@ -1,17 +1,16 @@
 #include "core/redis/redis_leases.h"
 
 // System.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 // fq, below us.
 #include "core/base/text/decimal.h"
-#include "core/base/text/size.h"
 #include "core/api/receipt.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
+#include "core/redis/lease_words.h"
+#include "core/redis/shard/bells.h"
 #include "core/redis/shard/waiting.h"
 
 namespace fq {
@@ -19,7 +18,6 @@ namespace fq {
 namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
-constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
 
 }  // namespace
 
@@ -30,64 +28,6 @@ SettleStatus status_of(const Reply& answer) {
   if (answer.text == "stale") return SettleStatus::stale;
   return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
 }
-
-namespace {
-
-/// What is said again, since the answer was lost.
-constexpr unsigned kVerdictsAgain = 1, kLeasesAgain = 2;
-
-/// None: nothing.
-std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first,
-                         unsigned again = 0, uint64_t heard_serial = 0) {
-  static const LeaseRequest nothing;
-  const LeaseRequest& wanted = request == nullptr ? nothing : *request;
-  const bool living = wanted.hold == Hold::process;
-  Packer packer;
-  packer.number(static_cast<double>(want))
-      .number(static_cast<double>(bytes_left))
-      .number(static_cast<double>(wanted.hold_ms.value_or(-1)))
-      .number(static_cast<double>(wanted.attempts_max.value_or(0)))
-      .number(wanted.grouped ? static_cast<double>(wanted.group_max) : 0.0)
-      .number(static_cast<uint32_t>(::getpid()))
-      .number(static_cast<uint8_t>(any_first))
-      .number(static_cast<uint8_t>(living))
-      .number(static_cast<uint8_t>(wanted.watch))
-      .number(static_cast<uint8_t>(again))
-      .number(static_cast<double>(heard_serial));
-  return packer.bytes();
-}
-
-/// How long it is kept, then what read_output reads.
-Result<std::string> output_bytes(const JobOutput* output) {
-  if (output == nullptr) return std::string();
-  JobOutput whole = *output;
-  if (output->run != nullptr) {
-    for (const Channel channel : kChannels) {
-      std::string& text = channel == Channel::out ? whole.out : whole.err;
-      (channel == Channel::out ? whole.out_gap : whole.err_gap) = output->run->gap(channel);
-      text.resize(output->run->kept_bytes(channel));
-      FQ_TRY(output->run->read_kept(channel, 0, std::as_writable_bytes(std::span(text))));
-    }
-  }
-  if (whole.out.size() + whole.err.size() > kRedisOutputBytesMax) {
-    return Error{ErrorKind::bad_data,
-                 "output: has more than " + format_size(kRedisOutputBytesMax) + ", the limit on a server", 0};
-  }
-  Packer packer;
-  packer.number(static_cast<double>(whole.keep_ms));
-  for (const Gap& gap : {whole.out_gap, whole.err_gap})
-    packer.number(static_cast<double>(gap.at)).number(static_cast<double>(gap.bytes));
-  packer.number(static_cast<uint32_t>(whole.out.size())).raw(whole.out).raw(whole.err);
-  return packer.bytes();
-}
-
-std::string extension(size_t count, int64_t duration_ms) {
-  Packer packer;
-  packer.number(static_cast<double>(count)).number(static_cast<double>(duration_ms));
-  return packer.bytes();
-}
-
-}  // namespace
 
 Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
   return Receipt(receipt_text(id, serial, mark_ + std::string(nonce)));
@@ -230,6 +170,15 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
   return shard_.change("work", arguments.words());
 }
 
+/// The call strikes out what the server has noted down, and may note it anew.
+unsigned RedisLeases::bell_word(Progress& progress) {
+  const bool listens = std::exchange(progress.listens, false);
+  Bells* const bells = shard_.bells();
+  const bool has_rung = bells != nullptr && bells->take_rung(shard_.bell());
+  if (bells != nullptr) bells->strike_out(shard_.bell());
+  return (listens ? kListens : 0) + (has_rung ? kRung : 0);
+}
+
 /// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the
 /// latest with the next one that is heard.
 Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
@@ -237,9 +186,10 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
                                std::vector<SettleStatus>& answers) {
   if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
+  const unsigned bell = bell_word(progress);
   const auto ask_again = [&](unsigned again) {
     std::string wanted =
-        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_);
+        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_, bell);
     return ask(items, parts, wanted.append(progress.loans),
                next == nullptr ? std::string_view() : next->tenant);
   };
@@ -302,9 +252,12 @@ Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t 
 }
 
 Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
-  const auto look_once = [&]() -> Result<LeaseReply> {
+  Bells* const bells = shard_.bells();
+  const std::vector<std::string> bell = {shard_.bell()};
+  const auto look_once = [&](bool hears) -> Result<LeaseReply> {
     LeaseReply reply;
     Progress progress{request.look ? 0 : request.want, request.bytes_max};
+    progress.listens = hears && takes(request);
     std::vector<SettleStatus> none;
     FQ_TRY(work({}, {}, &request, progress, reply, none));
     FQ_TRY(take_rest(request, progress, reply));
@@ -312,9 +265,13 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
   };
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
   for (;;) {
-    FQ_TRY_SET(LeaseReply reply, look_once());
+    const bool hears = request.wait && bells != nullptr && bells->hears(bell[0]);
+    FQ_TRY_SET(LeaseReply reply, look_once(hears));
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
-    const Waiting::End end = waiting.sleep(reply.next_wake_ms);
+    // What came before it was heard is found by one more look.
+    if (!hears && bells != nullptr && !waiting.is_over() && bells->listen(bell)) continue;
+    const Waiting::End end = hears && !request.until_idle ? waiting.sleep(*bells, reply.next_wake_ms)
+                                                          : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
     if (end != Waiting::End::goes_on) return reply;

@@ -18,6 +18,9 @@ namespace fq {
 /// As the server's program says what became of what was asked under a receipt.
 SettleStatus status_of(const Reply& answer);
 
+/// What there is to take is something to it.
+inline bool takes(const LeaseRequest& request) { return request.want > 0 || request.look; }
+
 class RedisLeases {
  public:
   /// `mark`: of the queue, kMarkLength characters.
@@ -55,6 +58,7 @@ class RedisLeases {
     bool is_full = false;  // the last call gave all that it may
     bool servable = false, is_idle = false;
     std::string_view loans = {};
+    bool listens = false;  // where the next call finds nothing, it is to be told of what comes
   };
 
   /// A message that was leased, and nobody may run.
@@ -69,6 +73,7 @@ class RedisLeases {
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
+  unsigned bell_word(Progress& progress);
   Result<void> add_news(const Reply& news, LeaseReply& reply) const;
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);

@@ -13,7 +13,7 @@ namespace fq {
 
 Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
-          .wake_latency_bound_ms = 1'000,
+          .wake_latency_bound_ms = shard_.patience_ms(),
           .turns_told = kTurnsTold,
           .moves = true,
           .exports = true,

@@ -1,5 +1,6 @@
 // cluster_test - a queue on several servers: who has what, shards that move, servers that are gone.
 #include "tests/redis/impostor.h"
+#include "tests/redis/on_cluster.h"
 #include "tests/redis/sharded_fixture.h"
 
 // System.
@@ -14,48 +15,6 @@ namespace fq::test {
 namespace {
 
 constexpr int64_t kTakenOverMs = 60'000;  // on a machine that is busy with other tests
-
-/// Started once: each test has a prefix of its own.
-TestCluster& three() {
-  static TestCluster cluster(3);
-  return cluster;
-}
-
-std::string new_prefix() {
-  static int count = 0;
-  return "p" + std::to_string(++count);
-}
-
-struct OnCluster {
-  explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
-                     const std::string& options = {})
-      : cluster(on), location{on.spool("?prefix=" + prefix + options), "default"} {
-    answered(real_time_engine().create(location, {.shards = shards}));
-    queue = another();
-  }
-  ~OnCluster() {
-    queue.reset();
-    static_cast<void>(real_time_engine().remove(location));
-  }
-  OnCluster(const OnCluster&) = delete;
-  OnCluster& operator=(const OnCluster&) = delete;
-  std::unique_ptr<Queue> another() const { return answered(real_time_engine().open(location, {})); }
-  std::string meta_key() const { return "fq1:" + prefix + ":{default}:meta"; }
-  std::vector<std::string> tags() const {
-    const Reply places = command(cluster.node(cluster.owner_of(meta_key())), {"HGET", meta_key(), "places"});
-    std::vector<std::string> all;
-    for (const std::string& place : places_in(places.text))
-      all.push_back("fq1:" + prefix + ":{" + place + "}:");
-    return all;
-  }
-  /// Of the shard that an account has.
-  std::string tag_of_id(MessageId id) const { return tags().at(shard_of(id)); }
-
-  const std::string prefix = new_prefix();
-  TestCluster& cluster;
-  Location location;
-  std::unique_ptr<Queue> queue;
-};
 
 std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
   std::set<std::string> keys;

@@ -36,7 +36,7 @@ TEST_CASE("a host alone is enough") {
 
 TEST_CASE("several hosts, a user, a database and options are taken apart") {
   const RedisPlace place =
-      place_of("redis://me@h1:7000,[::1]:7001,10.0.0.3/2?prefix=shop&connect=500ms&timeout=3s");
+      place_of("redis://me@h1:7000,[::1]:7001,10.0.0.3/2?prefix=shop&connect=500ms&timeout=3s&poll=4s");
   REQUIRE(place.hosts.size() == 3);
   CHECK(place.hosts[0].port == 7000);
   CHECK(place.hosts[1].name == "::1");
@@ -47,6 +47,7 @@ TEST_CASE("several hosts, a user, a database and options are taken apart") {
   CHECK(place.prefix == "shop");
   CHECK(place.connect_ms == 500);
   CHECK(place.call_ms == 3'000);
+  CHECK(place.poll_ms == 4'000);
 }
 
 TEST_CASE("what an answer is to mean is said by name, or left to what the server has") {

@@ -127,6 +127,7 @@ TEST_CASE("no other command is allowed, nor a key of others") {
   allowed.merge(words_in(client_commands()));
   allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
   allowed.insert("wait");                                                  // where there is a replica
+  allowed.merge(std::set<std::string>{"spublish", "ssubscribe"});          // for who waits
   for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
     if (command.text.find('|') != std::string::npos) continue;  // one of a command that is among them
     const int64_t words = guarded.run({"COMMAND", "INFO", command.text}).at(0).at(1).number;
@@ -162,6 +163,7 @@ TEST_CASE("a database other than the first is among the rights where the URL nam
   const RedisPlace place = answered(parse_redis_place("redis+unix:///s?db=3&prefix=shop"));
   const std::string rules = rights_of(place, redis_library());
   CHECK(rules.find(" ~fq1:shop:* ") != std::string::npos);
+  CHECK(rules.find(" &fq1:shop:* ") != std::string::npos);
   CHECK(words_in(rules).count("+select") == 1);
   const RedisPlace first = answered(parse_redis_place("redis+unix:///s?prefix=shop"));
   CHECK(words_in(rights_of(first, redis_library())).count("+select") == 0);

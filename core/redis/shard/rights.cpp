@@ -21,7 +21,7 @@ void add_words(std::set<std::string>& to, std::string_view words) {
 std::string_view client_commands() {
   return "exists fcall fcall_ro hexists hget hgetall hmget hset info llen rename sadd scan sismember "
          "smembers "
-         "srem time unlink";
+         "srem time unlink zrem";
 }
 
 std::string rights_of(const RedisPlace& place, const Library& library) {
@@ -30,9 +30,10 @@ std::string rights_of(const RedisPlace& place, const Library& library) {
   add_words(commands, library.commands);
   add_words(commands, client_commands());
   if (place.database != 0) commands.emplace("select");
-  std::string rules = "resetkeys resetchannels -@all ~" + place.key("*");
+  std::string rules = "resetkeys resetchannels -@all ~" + place.key("*") + " &" + place.key("*");
   for (const std::string& command : commands) rules += " +" + command;
-  rules += " +cluster|slots +wait";  // should it be one of a cluster, or have a replica
+  rules += " +spublish +ssubscribe";  // without which who waits asks all the time
+  rules += " +cluster|slots +wait";   // should it be one of a cluster, or have a replica
   if (place.level == Level::strict) rules += " +config|get";
   return rules;
 }

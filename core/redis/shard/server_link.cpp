@@ -35,6 +35,12 @@ void sleep_at_most(int64_t ms) {
 
 int64_t pause_ms(int tries) { return std::min(kPauseMaxMs, kPauseMs << std::min(tries, 6)); }
 
+/// The first key of a command; none: it has no key.
+std::optional<std::string_view> key_of(const std::vector<std::string>& command) {
+  const size_t at = command[0] == "FCALL" ? 3 : 1;
+  return command.size() > at ? std::optional<std::string_view>(command[at]) : std::nullopt;
+}
+
 std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
@@ -129,8 +135,8 @@ std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::st
   const std::lock_guard held(mutex_);
   std::map<std::shared_ptr<Server>, std::vector<size_t>> by_server;
   for (size_t i = 0; i < commands.size(); ++i) {
-    const Result<std::shared_ptr<Server>> server =
-        commands[i].size() > 1 ? nodes_.of_key(commands[i][1]) : nodes_.any();
+    const std::optional<std::string_view> key = key_of(commands[i]);
+    const Result<std::shared_ptr<Server>> server = key ? nodes_.of_key(*key) : nodes_.any();
     if (server) by_server[*server].push_back(i);
     if (!server) replies[i] = server.error();
   }
@@ -152,7 +158,7 @@ std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::st
   if (!moved.empty()) nodes_.forget();
   for (const size_t i : moved) {
     Result<Said> said = say_until(
-        commands[i][1], [&](const Server&) { return views_of(commands[i]); }, Copy::none, kNotAtAll);
+        *key_of(commands[i]), [&](const Server&) { return views_of(commands[i]); }, Copy::none, kNotAtAll);
     if (!said) replies[i] = said.error();
     if (said && said->reply.kind != Reply::Kind::error) replies[i] = std::move(said->reply);
   }
@@ -204,6 +210,21 @@ Result<Level> ServerLink::level() {
   const std::lock_guard held(mutex_);
   FQ_TRY_SET(const std::shared_ptr<Server> server, nodes_.any());
   return server->level();
+}
+
+Result<RedisPlace> ServerLink::place_of(std::string_view key) {
+  const std::lock_guard held(mutex_);
+  return nodes_.place_of_key(key);
+}
+
+void ServerLink::forget_owners() {
+  const std::lock_guard held(mutex_);
+  nodes_.forget();
+}
+
+void ServerLink::note_moved(std::string_view refusal, const Server& by) {
+  const std::lock_guard held(mutex_);
+  nodes_.note_moved(refusal, by);
 }
 
 Result<bool> ServerLink::is_cluster() {

@@ -43,6 +43,12 @@ class ServerLink {
                     const std::function<Result<void>(const std::vector<std::string>&)>& visit);
   Result<void> on_each_server(const std::function<Result<void>(Server&)>& run);
   Result<bool> is_cluster();
+  /// Where one more connection to the one that has this key leads.
+  Result<RedisPlace> place_of(std::string_view key);
+  /// Who has what is to be asked anew.
+  void forget_owners();
+  /// As a refusal says it.
+  void note_moved(std::string_view refusal, const Server& by);
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
   /// As the server that is met first has it.

@@ -49,7 +49,7 @@ namespace {
 
 /// What is told accepted is not to be lost; verdicts and the like are made up for by a second run.
 ServerLink::Copy copy_of(std::string_view function) {
-  constexpr std::string_view kOnlyLook[] = {"look", "run"};
+  constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
   constexpr std::string_view kAccept[] = {"push", "import", "step", "fire", "policy", "make"};
   const auto is_it = [&](std::string_view each) { return each == function; };
   if (std::any_of(std::begin(kOnlyLook), std::end(kOnlyLook), is_it)) return ServerLink::Copy::none;

@@ -24,6 +24,7 @@ inline constexpr size_t kMessagesPerCall = 64;
 /// Of one call.
 inline constexpr size_t kIdsPerCall = 1024;
 
+class Bells;
 class Renewer;
 
 /// What the shards of one queue have together.
@@ -43,6 +44,7 @@ struct ServerAccess {
   AwayList* away = nullptr;                         // of who asks: see OpenOptions
   std::shared_ptr<const SharedAccess> shared = {};  // none: it is of a queue of one shard
   std::shared_ptr<const CommandKey> command_key = {};
+  std::shared_ptr<Bells> bells = {};  // none: who waits looks often
 
   /// By which a client tells the time itself.
   Clock* clock() const { return told_time == nullptr ? &system_clock() : told_time; }
@@ -50,6 +52,7 @@ struct ServerAccess {
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {
     ServerAccess access = *this;
+    access.bells.reset();
     access.link = shared ? shared->beside : std::make_shared<ServerLink>(place, password);
     return access;
   }
@@ -94,6 +97,11 @@ class Shard {
   /// Of the policy that is kept for all queues of the place.
   Result<std::string> policy_version();
   const std::string& tag() const { return tag_; }
+  /// So long who waits looks at nothing, should it be told of nothing.
+  int64_t patience_ms() const { return access_.place.poll_ms; }
+  Bells* bells() const { return access_.bells.get(); }
+  /// The channel on which this session hears of what there is.
+  std::string bell() const { return tag_ + "bell:" + nonce_; }
   /// What its answers mean.
   std::string_view level() const;
   /// The same for all that call the same shard.

@@ -4,16 +4,26 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <random>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/engine/signals_allowed.h"
+// fq, this room.
+#include "core/redis/shard/bells.h"
 
 namespace fq {
 
 namespace {
 
-constexpr int64_t kPollMs = 50;       // until the server can ring: far below the bound that caps() tells
+constexpr int64_t kDeafMs = 50;       // between two looks of one whom nobody tells of anything
 constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen
+constexpr int64_t kSpreadMs = 5;      // over which those look who wait for the same time
+
+// One that is woken all the time, for whatever reason, looks no more often than that.
+constexpr int64_t kWindowMs = 100;
+constexpr int kWokenMax = 20;
+
+int64_t spread_ms() { return static_cast<int64_t>(std::random_device{}() % uint64_t{kSpreadMs}); }
 
 }  // namespace
 
@@ -26,14 +36,36 @@ Waiting::End Waiting::end() const {
   return wait_ms_ && waited_ms >= *wait_ms_ ? End::timed_out : End::goes_on;
 }
 
-Waiting::End Waiting::sleep(std::optional<int64_t> at_most_ms) {
-  const int64_t end_ms = std::clamp<int64_t>(at_most_ms.value_or(kPollMs), 1, kPollMs);
-  for (int64_t slept_ms = 0; slept_ms < end_ms; slept_ms += kInterruptMs) {
+template <class Pause>
+Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
+  const int64_t end_ms = system_clock().boot_ms() + ms;
+  for (int64_t left_ms = ms; left_ms > 0; left_ms = end_ms - system_clock().boot_ms()) {
     if (const End now = end(); now != End::goes_on) return now;
     const SignalsAllowed allowed(signals_);
-    ::poll(nullptr, 0, static_cast<int>(std::min(kInterruptMs, end_ms - slept_ms)));
+    if (pause(std::min(kInterruptMs, left_ms))) break;
   }
   return end();
+}
+
+Waiting::End Waiting::sleep(std::optional<int64_t> at_most_ms) {
+  return sleep_for(std::clamp<int64_t>(at_most_ms.value_or(kDeafMs), 1, kDeafMs), [](int64_t ms) {
+    ::poll(nullptr, 0, static_cast<int>(ms));
+    return false;
+  });
+}
+
+Waiting::End Waiting::sleep(Bells& bells, std::optional<int64_t> at_most_ms) {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (now_ms - window_ms_ >= kWindowMs) window_ms_ = now_ms, woken_ = 0;
+  if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - now_ms);
+  int64_t ms = bells.patience_ms();
+  if (at_most_ms) ms = std::min(ms, *at_most_ms + spread_ms());
+  const End now = sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms) {
+    const bool rang = bells.wait(slice_ms);
+    woken_ += rang ? 1 : 0;
+    return rang;
+  });
+  return now;
 }
 
 }  // namespace fq

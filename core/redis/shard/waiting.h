@@ -8,21 +8,32 @@
 
 namespace fq {
 
+class Bells;
+
 class Waiting {
  public:
   enum class End { goes_on, timed_out, interrupted };
 
   Waiting(std::optional<int64_t> wait_ms, Interrupt* interrupt, bool signals = true);
-  /// At most so long, and never longer than a call may be late.
+  /// At most so long, and never longer than a call may be late where nobody tells it of anything.
   End sleep(std::optional<int64_t> at_most_ms = {});
+  /// Until one of them rings; at most so long, and as patience allows.
+  End sleep(Bells& bells, std::optional<int64_t> at_most_ms);
+  End end() const;
+  bool is_over() const { return end() != End::goes_on; }
 
  private:
-  End end() const;
+  /// How long a slice of the rest may be; what is not to be heard of at all times is slept for, `pause(ms)`:
+  /// true, it is over.
+  template <class Pause>
+  End sleep_for(int64_t ms, Pause pause);
 
   std::optional<int64_t> wait_ms_;
   Interrupt* interrupt_;
   bool signals_;
   int64_t start_ms_;
+  int64_t window_ms_ = 0;  // in which so often it was woken
+  int woken_ = 0;
 };
 
 }  // namespace fq

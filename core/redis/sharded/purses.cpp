@@ -38,6 +38,11 @@ Purses::Purses(Shards& shards) : shards_(shards), known_(shards.count()) {}
 
 void Purses::know(size_t shard, std::string_view lent) { known_[shard] = read_lent(lent); }
 
+bool Purses::are_used() const {
+  return std::any_of(known_.begin(), known_.end(),
+                     [](const auto& each) { return each && !each->limits.empty(); });
+}
+
 bool Purses::is_wanting(size_t shard) const {
   if (!known_[shard]) return false;
   const std::vector<LentUnits>& limits = known_[shard]->limits;

@@ -29,6 +29,8 @@ class Purses {
   void forget(size_t shard) { known_[shard].reset(); }
   /// A pass begins: a purse that had nothing may have something again.
   void begin() { empty_.clear(); }
+  /// The queue has limits over all shards.
+  bool are_used() const;
   /// It has messages that lack units of some limit.
   bool is_wanting(size_t shard) const;
   /// Loans for the next call of a shard that lacks something, for so many messages; "": there are none now.

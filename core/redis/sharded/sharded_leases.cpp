@@ -50,6 +50,16 @@ Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& r
   return {};
 }
 
+/// What has rung for one that takes nothing now is for others.
+Result<void> ShardedLeases::hand_bells_on(const LeaseRequest& request, LeaseReply& reply) {
+  for (const size_t shard : bells_.rung()) {
+    uint64_t bytes = 0;
+    const auto added = add(request, shard, 0, bytes, reply, {});
+    if (!added && !is_away(added.error())) return added.error();
+  }
+  return {};
+}
+
 Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass,
                                   LeaseReply& reply) {
   size_t count = 0;
@@ -120,6 +130,7 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   FQ_TRY(visits_.look(fresh));
   FQ_TRY(do_what_is_due());
   if (request.watch) FQ_TRY(take_news(request, reply));
+  if (!takes(request)) FQ_TRY(hand_bells_on(request, reply));
   Pass pass{{}, request.look ? 0 : request.want, request.bytes_max};
   if (!request.tenant.empty()) pass.only = shards_.of_tenant(request.tenant);
   FQ_TRY(take(request, pass, reply));
@@ -156,6 +167,13 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
 }
 
 Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
+  Result<LeaseReply> reply = wait(request);
+  // A worker comes again, and takes what it was told of meanwhile or hands that on.
+  if (request.wait && !request.watch) bells_.leave();
+  return reply;
+}
+
+Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
   for (bool fresh = false;; fresh = true) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
@@ -166,7 +184,13 @@ Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
       reply.why_empty = WhyEmpty::changed;
       return reply;
     }
-    const Waiting::End end = waiting.sleep(reply.next_wake_ms);
+    const auto bells = waiting.is_over() ? ShardBells::State::deaf : bells_.listen(request);
+    if (bells == ShardBells::State::anew) continue;
+    // A shard does not ring for what it has to be lent something for first.
+    const bool is_told = !request.until_idle && !purses_.are_used();
+    const bool hears = bells == ShardBells::State::heard && is_told;
+    const Waiting::End end =
+        hears ? waiting.sleep(*shards_.bells(), reply.next_wake_ms) : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
     if (end != Waiting::End::goes_on) return reply;

@@ -4,13 +4,15 @@
 // System.
 #include <set>
 // fq, this room.
+#include "core/redis/sharded/shard_bells.h"
 #include "core/redis/sharded/visits.h"
 
 namespace fq {
 
 class ShardedLeases {
  public:
-  ShardedLeases(Shards& shards, Purses& purses) : shards_(shards), purses_(purses), visits_(shards, purses) {}
+  ShardedLeases(Shards& shards, Purses& purses)
+      : shards_(shards), purses_(purses), visits_(shards, purses), bells_(shards) {}
 
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
@@ -33,11 +35,14 @@ class ShardedLeases {
                                  LeaseReply& reply, std::string_view loans);
   Result<bool> opens(const LeaseRequest& request, size_t shard, LeaseReply& reply);
   Result<void> take(const LeaseRequest& request, Pass& pass, LeaseReply& reply);
+  Result<void> hand_bells_on(const LeaseRequest& request, LeaseReply& reply);
+  Result<LeaseReply> wait(const LeaseRequest& request);
   Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
 
   Shards& shards_;
   Purses& purses_;
   Visits visits_;
+  ShardBells bells_;
 };
 
 }  // namespace fq

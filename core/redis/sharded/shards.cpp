@@ -62,6 +62,18 @@ std::vector<std::string> Shards::root_command(size_t shard, std::span<const std:
   return command;
 }
 
+std::vector<std::string> Shards::function_command(size_t shard, std::string_view function,
+                                                  std::string_view argument) const {
+  return {"FCALL",
+          std::string(access_.library->name) + "_" + std::string(function),
+          "2",
+          tag(shard) + "h",
+          tag(shard) + "c",
+          "",  // of which run that server is it need not know
+          nonce(),
+          std::string(argument)};
+}
+
 void Shards::note_away(size_t shard, const Error& error) {
   const size_t colon = error.text.find(": ");
   const bool has_server = colon != std::string::npos;

@@ -77,6 +77,12 @@ class Shards {
   bool has_away_notice() const;
   /// Of the shards that were met, and of those that are away.
   std::vector<std::string> take_notices();
+  int64_t patience_ms() const { return access_.place.poll_ms; }
+  Bells* bells() const { return access_.bells.get(); }
+  std::string bell(size_t shard) const { return tag(shard) + "bell:" + nonce(); }
+  /// A call of a function that looks at nothing before, for ask_each().
+  std::vector<std::string> function_command(size_t shard, std::string_view function,
+                                            std::string_view argument) const;
   /// Of which all have to be answered.
   Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// These fields of the root of each.

@@ -7,6 +7,8 @@
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/size.h"
+// fq, this room.
+#include "core/redis/shard/bells.h"
 
 namespace fq {
 
@@ -77,6 +79,19 @@ std::vector<DoctorRow> seal_rows(const RedisPlace& place) {
            "use rediss:, or a tunnel of your own"}};
 }
 
+/// Whether who waits is told of what comes.
+DoctorRow bell_row(const ServerAccess& access) {
+  Bells bells(access.link, access.place, access.password);
+  const std::string channel = access.place.key("bell");
+  if (bells.listen({&channel, 1}))
+    return {"waiting", "the server tells who waits what comes", Health::ok, ""};
+  if (!bells.is_refused())
+    return {"waiting", "who waits asks each 50 ms: no connection on which the server tells what comes",
+            Health::warning, "see to the server"};
+  return {"waiting", "who waits asks each 50 ms: this user may not be told what comes", Health::warning,
+          "give it the rights that fq-redis acl URL tells"};
+}
+
 }  // namespace
 
 std::vector<DoctorRow> examine_servers(const ServerAccess& access) {
@@ -95,6 +110,7 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access) {
     rows.push_back({"cluster", std::to_string(*unserved) + " of 16384 slots are served by nobody",
                     Health::fault, "see to its servers: what lies there is away"});
   }
+  if (met) rows.push_back(bell_row(access));
   for (DoctorRow& each : seal_rows(access.place)) rows.push_back(std::move(each));
   return rows;
 }

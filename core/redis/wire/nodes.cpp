@@ -83,15 +83,24 @@ Result<std::shared_ptr<Server>> Nodes::any() {
   return std::move(opened).error();
 }
 
+RedisPlace Nodes::place_at(const std::string& name) const {
+  RedisPlace place = place_;
+  place.socket.clear();
+  place.hosts = {host_of(name)};
+  return place;
+}
+
+Result<RedisPlace> Nodes::place_of_key(std::string_view key) {
+  FQ_TRY_SET(const std::shared_ptr<Server> server, of_key(key));
+  return server->name() == place_.socket ? place_ : place_at(server->name());
+}
+
 Result<std::shared_ptr<Server>> Nodes::at(const std::string& name) {
   Node& node = nodes_[name];
   if (std::shared_ptr<Server> server = connected(node)) return server;
   const int64_t begin_ms = system_clock().boot_ms();
   if (begin_ms < node.away_until_ms) return *node.fault;
-  RedisPlace place = place_;
-  place.socket.clear();
-  place.hosts = {host_of(name)};
-  Result<std::unique_ptr<Server>> opened = Server::open(place, password_);
+  Result<std::unique_ptr<Server>> opened = Server::open(place_at(name), password_);
   if (!opened) {
     const int64_t now_ms = system_clock().boot_ms();
     node.away_until_ms = now_ms + std::max(kLetAloneMinMs, kLetAlone * (now_ms - begin_ms));

@@ -25,6 +25,8 @@ class Nodes {
   /// The one that has this key, as far as is known.
   Result<std::shared_ptr<Server>> of_key(std::string_view key);
   Result<std::shared_ptr<Server>> any();
+  /// Where one more connection to the one that has this key leads.
+  Result<RedisPlace> place_of_key(std::string_view key);
   /// All that have keys.
   Result<std::vector<std::shared_ptr<Server>>> masters();
   /// Of a cluster, those that nobody has.
@@ -47,6 +49,7 @@ class Nodes {
   };
   Result<void> learn();
   Result<std::shared_ptr<Server>> at(const std::string& name);
+  RedisPlace place_at(const std::string& name) const;
   static std::shared_ptr<Server> connected(Node& node);
   void take_range(const Reply& range, const std::string& asked);
   /// An index of `names_`, and one more; 0: there are too many.

@@ -124,10 +124,11 @@ class PlaceReader {
     if (name == "durability") return read_level(value);
     if (name == "connect") return read_duration(value, place_.connect_ms);
     if (name == "timeout") return read_duration(value, place_.call_ms);
+    if (name == "poll") return read_duration(value, place_.poll_ms);
     if (name != "prefix")
       return wrong(
-          "has an option that there is not; there are prefix, durability, connect, timeout and, of a socket, "
-          "db");
+          "has an option that there is not; there are prefix, durability, connect, timeout, poll and, of a "
+          "socket, db");
     const bool fits = !value.empty() && value.size() <= kPrefixBytesMax;
     if (!fits || !std::all_of(value.begin(), value.end(), is_plain))
       return wrong("has a prefix that is none: 1 to 64 of A-Z a-z 0-9 . _ -");

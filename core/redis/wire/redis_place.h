@@ -1,6 +1,7 @@
 // redis_place - the place of queues on a server: the URL of a spool, taken apart.
 //
-//   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&durability=L&connect=DUR&timeout=DUR]
+//   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&durability=L&connect=DUR&timeout=DUR
+//                                           &poll=DUR]
 //   rediss://...                                          likewise, by TLS
 //   redis+unix:///PATH[?db=N&prefix=P&connect=DUR&timeout=DUR]
 //
@@ -42,6 +43,7 @@ struct RedisPlace {
   std::optional<Level> level;  // none: replica where a master has one, else async
   int64_t connect_ms = 2'000;
   int64_t call_ms = 5'000;
+  int64_t poll_ms = 1'000;  // so long who waits looks at nothing, should it be told of nothing
 
   /// Of what is there once for all queues.
   std::string key(std::string_view what) const { return "fq1:" + prefix + ":" + std::string(what); }

@@ -83,6 +83,20 @@ Result<Reply> Server::receive() {
   }
 }
 
+Result<std::optional<Reply>> Server::hear(int64_t deadline_ms) {
+  const int64_t write_by_ms = system_clock().boot_ms() + call_ms_;
+  if (!out_.empty()) FQ_TRY(wire_.write(out_, write_by_ms));
+  out_.clear();
+  for (;;) {
+    FQ_TRY_SET(std::optional<Reply> next, parser_.next());
+    if (next) return next;
+    in_.clear();
+    FQ_TRY_SET(const bool is_more, wire_.read_until(in_, deadline_ms));
+    if (!is_more) return std::optional<Reply>();
+    FQ_TRY(parser_.feed(in_));
+  }
+}
+
 /// Before anything is asked for, so an outcome that is unknown is none.
 Result<Reply> Server::greet(Words words) {
   Result<Reply> reply = call(words);

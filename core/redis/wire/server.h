@@ -42,6 +42,10 @@ class Server {
   /// the server counts from the last command. `is_vital`: who asks waits for it even where it was in vain
   /// lately.
   Result<bool> has_copy(bool is_vital);
+  /// What comes by itself, on a connection that is asked for nothing else; none: nothing did until then.
+  Result<std::optional<Reply>> hear(int64_t deadline_ms);
+  /// Which can be read when something comes.
+  int descriptor() const { return wire_.descriptor(); }
   Result<Reply> call(Words words) {
     add(words);
     return receive();

@@ -175,6 +175,28 @@ Result<void> Wire::read(std::string& to, int64_t deadline_ms) {
   }
 }
 
+Result<bool> Wire::read_until(std::string& to, int64_t deadline_ms) {
+  for (;;) {
+    if (tls_) {
+      const Result<bool> opened = tls_->open(to);
+      if (!opened) return lost(opened.error().text, 0);
+      if (*opened) return true;
+      FQ_TRY(send(tls_->take_sealed(), deadline_ms));
+    }
+    if (!is_ready(socket_.get(), POLLIN, deadline_ms)) {
+      if (errno == ETIMEDOUT) return false;
+      return lost(std::strerror(errno), errno);
+    }
+    std::string in;
+    FQ_TRY(receive(in, deadline_ms));
+    if (!tls_) {
+      to += in;
+      return true;
+    }
+    FQ_TRY(tls_->put_sealed(in));
+  }
+}
+
 Result<void> Wire::send(std::string_view bytes, int64_t deadline_ms) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -29,6 +29,10 @@ class Wire {
   Result<void> write(std::string_view bytes, int64_t deadline_ms);
   /// Appends what is there next to `to`. The end of the stream is an Error.
   Result<void> read(std::string& to, int64_t deadline_ms);
+  /// Likewise; false: nothing came until then.
+  Result<bool> read_until(std::string& to, int64_t deadline_ms);
+  /// Which can be read when something comes.
+  int descriptor() const { return socket_.get(); }
 
  private:
   Wire(Descriptor socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}

@@ -23,33 +23,34 @@ local function settings_of(file, set)
     dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
 end
 
--- Without effect: what is due is not done yet.
+-- Without effect: what is due is not done yet. Also returns when the last call was. Of more than 64 fields, with those that
+-- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
-    sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
+    sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8],
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
-    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), opened = tonumber(root[22] or 0) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
   ends.read(call, root[11] or '')
   lent.read(call, root[21] or '')
   call.now = math.max(before, time.read(keys[1]))
-  return call
+  return call, nil, before
 end
 
 -- Ids and serials of a server that was started anew, or that took over, begin behind all that may have been
 -- given and were lost; and no lease is over before its holder could say that it is not.
-local function follow_server(call, run)
+local function follow_server(call, run, before)
   if call.run == run then return end
   if call.run then
-    local jump = math.max(JUMP, 64 * (call.now - call.before))
+    local jump = math.max(JUMP, 64 * (call.now - before))
     call.n, call.serial, call.grace = call.n + jump * call.step, call.serial + jump, call.now + GRACE
   end
   call.run, call.other_run = run, true
@@ -99,9 +100,9 @@ end
 
 -- What is due is done, at most so much; call.more: not all of it. `nonces`: the sessions of who calls.
 function M.begin(keys, run, nonces)
-  local call, fault = M.look(keys)
+  local call, fault, before = M.look(keys)
   if not call then return nil, fault end
-  follow_server(call, run)
+  follow_server(call, run, before)
   sessions.hear(call, nonces)
   local fired = 0
   while fired < FIRED and fire(call) do fired = fired + 1 end
@@ -145,7 +146,9 @@ end
 function M.finish(call)
   after.settle(call)
   local due, session_end = first_dues(call)
-  call.lent_bytes = shares.bytes(call, call.top or '')
+  local lent_bytes = shares.bytes(call, call.top or '')
+  if lent_bytes ~= '' then call.lent_bytes = lent_bytes end
+  if bells.are_heard(call) then bells.prepare(call, math.min(due_of(call), schedules.due(call))) end
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -168,10 +171,11 @@ function M.finish(call)
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
   for _, each in ipairs(hints_of(call, due, session_end)) do root[#root + 1] = each end
+  for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end
-  if call.lent_bytes ~= call.lent_before then root[#root + 1], root[#root + 2] = 'lent', call.lent_bytes end
+  if lent_bytes ~= (call.lent_before or '') then root[#root + 1], root[#root + 2] = 'lent', lent_bytes end
   if call.was_limited ~= call.limited then
     for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end
   end

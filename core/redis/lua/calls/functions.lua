@@ -15,6 +15,7 @@ register('fire', timetable, {})
 register('timetable', timetable, {'allow-oom'})  -- what of it makes no message
 register('run', run, {})
 register('work', work, {'allow-oom'})
+register('listen', listen, {'allow-oom'})
 register('change', change, {'allow-oom'})
 register('repair', repair, {'allow-oom'})
 register('look', look, {'no-writes'})

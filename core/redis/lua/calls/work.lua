@@ -8,22 +8,24 @@ local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
 -- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial;
--- then loans, see purse.lua, of each the epoch, its number, how many, and of what.
-local WANTED = '<dddddI4BBBBd'
+-- of bells.lua, what it does; then loans, see purse.lua, of each the epoch, its number, how many, and of what.
+local WANTED = '<dddddI4BBBBdB'
 local LOAN = '<ddddH'
 local VERDICTS, LEASES = 1, 2  -- that are said again
+local LISTENS, RUNG = 1, 2     -- where nothing is taken it hears of what comes; it comes since it heard of something
 local GROUP = 4096     -- of one call
 local ACK, RETRY, RELEASE, BURY = 0, 1, 2, 3  -- Verdict
 local WITH_RECORD = 64 -- deliveries whose records come with them; the client asks for those of the others
 
 local function read_wanted(call, bytes)
-  local w, terms, duration, any_first, living, watch = {}, {}, nil, nil, nil, nil
-  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard, w.loans_at =
+  local w, terms, duration, any_first, living, watch, bells_said = {}, {}, nil, nil, nil, nil, nil
+  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard, bells_said, w.loans_at =
     struct.unpack(WANTED, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
   terms.watch, w.any_first, w.terms = watch == 1, any_first == 1, terms
   w.group_max = math.min(w.group_max, GROUP, call.settings.batch)
+  w.listens, w.rung = bells_said % RUNG == LISTENS, bells_said >= RUNG
   return w
 end
 
@@ -121,6 +123,7 @@ function M.run(keys, args)
     extended = extend(call, args, at)
     take_loans(call, args[3], w.loans_at)
     taken, due, news = lease(call, w, args[4])
+    if call.opened or w.listens then w.taken, w.tenant, call.taker = #taken, args[4], w end
   end
   local servable = pick.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
@@ -128,13 +131,14 @@ function M.run(keys, args)
   local head = calls.head(call)
   head[3] = waits and 1 or 0
   calls.finish(call)
+  if call.taker and call.taker.is_kept then head[2] = -1 end
   local deliveries = {}
   for _, m in ipairs(taken) do
     local name = text.num(m.id)
     local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes}
+  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes or ''}
 end
 
 return M

@@ -9,10 +9,12 @@
 local M = {}
 local LENT = '<dddddddH'  -- age, tag, loans, share, most, used, wanted, bytes of the name
 
+-- Nothing is set where nothing is lent: see calls.look about its fields.
 -- Behind the age of the latest epoch that this shard knows of: what is of an earlier one comes too late.
 function M.read(call, bytes)
-  call.lent, call.lent_before, call.lent_age = {}, bytes, 0
+  call.lent = {}
   if bytes == '' then return end
+  call.lent_before = bytes
   local at = 9
   call.lent_age = struct.unpack('<d', bytes)
   while at <= #bytes do
@@ -25,6 +27,7 @@ end
 
 -- `used`, `wanted`: of a name.
 function M.bytes(call, used, wanted)
+  if not call.lent_age then return '' end
   local names = {}
   for name in pairs(call.lent) do names[#names + 1] = name end
   if #names == 0 and call.lent_age == 0 then return '' end
@@ -66,7 +69,7 @@ function M.set(call, name, most, used)
   if most == math.huge then
     call.lent[name] = nil
   elseif not l or l.most ~= most then
-    call.lent[name] = {most = most, tag = 0}
+    call.lent[name], call.lent_age = {most = most, tag = 0}, call.lent_age or 0
     M.reset(call, name, used)
   end
 end

@@ -115,7 +115,10 @@ function M.write(call)
   end
   if call.news_taken and #call.news_taken > 0 then redis.call('LTRIM', call.news_key, #call.news_taken, -1) end
   for _, each in ipairs(call.news) do
-    if not call.closed[each[1]] then redis.call('RPUSH', call.tag .. 'sw:' .. each[1], each[2]) end
+    if not call.closed[each[1]] then
+      redis.call('RPUSH', call.tag .. 'sw:' .. each[1], each[2])
+      bell.ring(call, each[1])
+    end
   end
 end
 

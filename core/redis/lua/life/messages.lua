@@ -48,6 +48,7 @@ local function enter(call, m, state, at)
   if returns(m, state) then count(call, m, 'returning') end
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
+    bell.open(call)
     queues.put(call, m)
     queues.note_age(call, m, true)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)

@@ -1,0 +1,28 @@
+// lease words - what a lease asks for and what verdicts bring with them, as the server's program reads it.
+#pragma once
+
+// System.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq {
+
+/// What is said again, since the answer was lost.
+inline constexpr unsigned kVerdictsAgain = 1, kLeasesAgain = 2;
+
+/// Where nothing is taken it is to be told of what comes; it comes since it was told of something.
+inline constexpr unsigned kListens = 1, kRung = 2;
+
+/// None: nothing.
+std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first,
+                         unsigned again = 0, uint64_t heard_serial = 0, unsigned bell = 0);
+
+/// How long it is kept, then what read_output reads.
+Result<std::string> output_bytes(const JobOutput* output);
+
+std::string extension(size_t count, int64_t duration_ms);
+
+}  // namespace fq

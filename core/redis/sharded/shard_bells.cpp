@@ -1,0 +1,76 @@
+#include "core/redis/sharded/shard_bells.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kNotLoaded = "Function not found";
+
+}  // namespace
+
+bool ShardBells::note(const std::vector<size_t>& shards, std::string_view tenant) {
+  std::vector<std::vector<std::string>> commands;
+  for (const size_t shard : shards) commands.push_back(shards_.function_command(shard, "listen", tenant));
+  const std::vector<Result<Reply>> replies = shards_.ask_each(commands);
+  bool is_any = false;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    bool is_noted = replies[i].ok();
+    if (!is_noted && replies[i].error().text.find(kNotLoaded) != std::string::npos)
+      is_noted = shards_.at(shards[i]).shard().change("listen", {tenant}).ok();
+    if (is_noted) shards_.bells()->note(shards_.bell(shards[i]));
+    is_any = is_any || is_noted;
+  }
+  return is_any;
+}
+
+ShardBells::State ShardBells::listen(const LeaseRequest& request) {
+  Bells* const bells = shards_.bells();
+  if (bells == nullptr) return State::deaf;
+  if (tenant_ != request.tenant) leave();
+  std::vector<size_t> shards;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    if (request.tenant.empty() || shard == shards_.of_tenant(request.tenant)) shards.push_back(shard);
+  }
+  std::vector<std::string> channels;
+  for (const size_t shard : shards) channels.push_back(shards_.bell(shard));
+  const bool was_heard =
+      std::all_of(channels.begin(), channels.end(), [&](const auto& each) { return bells->hears(each); });
+  const bool is_heard = bells->listen(channels);
+  bool is_anew = is_heard && !was_heard;
+  if (takes(request)) {
+    std::erase_if(shards, [&](size_t shard) {
+      return !bells->hears(shards_.bell(shard)) || bells->is_noted(shards_.bell(shard));
+    });
+    tenant_ = request.tenant;
+    is_anew = (!shards.empty() && note(shards, request.tenant)) || is_anew;
+  }
+  if (!is_heard) return State::deaf;
+  return is_anew ? State::anew : State::heard;
+}
+
+void ShardBells::leave() {
+  Bells* const bells = shards_.bells();
+  if (bells == nullptr) return;
+  std::vector<std::vector<std::string>> commands;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    const std::string bell = shards_.bell(shard);
+    if (!bells->is_noted(bell)) continue;
+    bells->strike_out(bell);
+    const std::string list = shards_.tag(shard) + (tenant_.empty() ? "bw" : "bf");
+    commands.push_back({"ZREM", list, shards_.nonce() + tenant_});
+  }
+  if (!commands.empty()) static_cast<void>(shards_.ask_each(commands));  // one that stays costs one bell
+}
+
+std::vector<size_t> ShardBells::rung() {
+  std::vector<size_t> found;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    if (shards_.bells() != nullptr && shards_.bells()->has_rung(shards_.bell(shard))) found.push_back(shard);
+  }
+  return found;
+}
+
+}  // namespace fq

@@ -1,0 +1,35 @@
+// shard bells - who waits for work of many shards is told by each of them.
+#pragma once
+
+// System.
+#include <vector>
+// fq, this room.
+#include "core/redis/shard/bells.h"
+#include "core/redis/sharded/shards.h"
+
+namespace fq {
+
+class ShardBells {
+ public:
+  explicit ShardBells(Shards& shards) : shards_(shards) {}
+
+  enum class State {
+    deaf,   // not all of them are heard: look often
+    anew,   // what came before is found by one more look
+    heard,  // from the last look on
+  };
+  State listen(const LeaseRequest& request);
+  /// Nobody waits any more: what comes is for others.
+  void leave();
+  /// Those which have rung and were not called since.
+  std::vector<size_t> rung();
+
+ private:
+  /// True: some are noted down that were not.
+  bool note(const std::vector<size_t>& shards, std::string_view tenant);
+
+  Shards& shards_;
+  std::string tenant_;  // of which it was noted down last
+};
+
+}  // namespace fq

@@ -1,0 +1,56 @@
+// on cluster - a queue on a cluster of real servers.
+#pragma once
+
+// System.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+// Tests.
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+/// Started once: each test has a prefix of its own.
+inline TestCluster& three() {
+  static TestCluster cluster(3);
+  return cluster;
+}
+
+inline std::string new_prefix() {
+  static int count = 0;
+  return "p" + std::to_string(++count);
+}
+
+struct OnCluster {
+  explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
+                     const std::string& options = {})
+      : cluster(on), location{on.spool("?prefix=" + prefix + options), "default"} {
+    answered(real_time_engine().create(location, {.shards = shards}));
+    queue = another();
+  }
+  ~OnCluster() {
+    queue.reset();
+    static_cast<void>(real_time_engine().remove(location));
+  }
+  OnCluster(const OnCluster&) = delete;
+  OnCluster& operator=(const OnCluster&) = delete;
+  std::unique_ptr<Queue> another() const { return answered(real_time_engine().open(location, {})); }
+  std::string meta_key() const { return "fq1:" + prefix + ":{default}:meta"; }
+  std::vector<std::string> tags() const {
+    const Reply places = command(cluster.node(cluster.owner_of(meta_key())), {"HGET", meta_key(), "places"});
+    std::vector<std::string> all;
+    for (const std::string& place : places_in(places.text))
+      all.push_back("fq1:" + prefix + ":{" + place + "}:");
+    return all;
+  }
+  /// Of the shard that an account has.
+  std::string tag_of_id(MessageId id) const { return tags().at(shard_of(id)); }
+
+  const std::string prefix = new_prefix();
+  TestCluster& cluster;
+  Location location;
+  std::unique_ptr<Queue> queue;
+};
+
+}  // namespace fq::test

@@ -1,0 +1,67 @@
+// waiter - a client that waits for a message, in a thread of its own.
+#pragma once
+
+// System.
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+// fq, below us.
+#include "core/base/clock.h"
+// Tests.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+constexpr int64_t kSoonMs = 5'000;  // on a machine that is busy with other tests
+
+inline LeaseRequest until_there() {
+  LeaseRequest request = for_a_minute();
+  request.wait = true;
+  return request;
+}
+
+/// A client that waits, in a thread of its own.
+class Waiter {
+ public:
+  explicit Waiter(std::unique_ptr<Queue> queue, LeaseRequest request = until_there(), std::string tenant = {})
+      : tenant_(std::move(tenant)), queue_(std::move(queue)) {
+    request.tenant = tenant_;
+    request.interrupt = &interrupt_;
+    reply_ = std::async(std::launch::async, [this, request] { return queue_->lease(request); });
+  }
+  ~Waiter() {
+    interrupt_.raise();
+    if (reply_.valid()) reply_.wait();
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  bool is_back(int64_t within_ms = kSoonMs) {
+    return reply_.wait_for(std::chrono::milliseconds(within_ms)) == std::future_status::ready;
+  }
+  /// What it came back with.
+  LeaseReply reply() {
+    REQUIRE(is_back());
+    return answered(reply_.get());
+  }
+  void interrupt() { interrupt_.raise(); }
+  Queue& queue() { return *queue_; }
+
+ private:
+  const std::string tenant_;
+  Interrupt interrupt_;
+  std::unique_ptr<Queue> queue_;
+  std::future<Result<LeaseReply>> reply_;
+};
+
+template <class Is>
+void wait_until(Is is) {
+  const int64_t end_ms = system_clock().boot_ms() + 20'000;
+  while (!is() && system_clock().boot_ms() < end_ms)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(is());
+}
+
+}  // namespace fq::test
