@@ -199,7 +199,7 @@ TEST_CASE("counts are there again after the loss of the segment, rates begin ane
 
 TEST_CASE("all of many tenants are told of, each looked at a few times", "[many]") {
   SpoolFixture q;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FQ_SANITIZED
   constexpr size_t kTenants = 5'000;
 #else
   constexpr size_t kTenants = 100'000;

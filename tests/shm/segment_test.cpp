@@ -93,7 +93,7 @@ TEST_CASE("a child does not inherit a mapping that is kept from it, so that a jo
 }
 
 TEST_CASE("too little address space is an error that names the limit") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FQ_SANITIZED
   WARN("sanitizers need the address space themselves: skipped");
 #else
   SegmentFile file;
