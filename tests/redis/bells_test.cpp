@@ -202,6 +202,33 @@ TEST_CASE("who waits on many shards is told by each of them") {
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
+TEST_CASE("who has looked for what time has changed in a shard is told of what comes there after that") {
+  const Sharded s;
+  set(*s.queue, "a", PolicyKey::concurrency, 1);
+  const uint64_t shard = shard_of(push_one(*s.queue, "a", "runs"));
+  const std::string root = tag_of(s.server, shard) + "h";
+  const std::vector<Delivery> runs = answered(s.queue->lease(for_a_minute())).deliveries;
+  REQUIRE(runs.size() == 1);
+  Waiter waiter(at(s.server.spool(kPatient)));
+  wait_for_waiters(s.server, 1, tag_of(s.server, shard) + "bw");
+  NewMessage later = message_for("a"), dies = message_for("a");
+  later.delay_ms = 3'600'000;
+  dies.ttl_ms = 300;
+  answered(s.queue->push({&later, 1}));
+  const MessageId dead = answered(s.queue->push({&dies, 1})).items[0].id;
+  // Whom the time has woken has told the shard to do what was due.
+  wait_until([&] { return answered(s.queue->get(dead)).value().state == State::dead; });
+  wait_until([&] {
+    return command(s.server, {"HGET", root, "due"}).text > command(s.server, {"HGET", root, "now"}).text;
+  });
+  Settle ack;
+  ack.receipt = runs[0].receipt;
+  ack.verdict = Verdict::ack;
+  answered(s.queue->settle({&ack, 1}));
+  push_one(*s.queue, "a", "x");
+  CHECK(waiter.reply().deliveries.size() == 1);
+}
+
 TEST_CASE("a wait goes on where its connections are cut") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());

@@ -57,13 +57,14 @@ local function ring_filtered(call)
   for _, member in ipairs(call.filtered) do bell.ring(call, string.sub(member, 1, NONCE_BYTES)) end
 end
 
--- When the first of them looks by itself. One whose time has come is about to.
+-- When the first of them looks by itself. One whose time has come is about to, and keeps no time from then on; it stays
+-- noted, for where it looks at many shards it does not call this one.
 local function keeper(call)
   local best, best_key, best_member = math.huge, nil, nil
   for _, key in ipairs(keys_of(call)) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     while first[1] and tonumber(first[2]) <= call.now do
-      redis.call('ZREM', key, first[1])
+      redis.call('ZADD', key, '+inf', first[1])
       first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     end
     if first[1] and (not best_key or tonumber(first[2]) < best) then
