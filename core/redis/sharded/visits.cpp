@@ -29,7 +29,10 @@ Visits::Visits(Shards& shards, Purses& purses)
       all_(shards.count()),
       random_(shards.told_ms() ? 0 : std::random_device{}()) {}
 
-int64_t Visits::now_ms() const { return system_clock().boot_ms() + server_ahead_ms_; }
+/// A time that is told stands still while its client works.
+int64_t Visits::now_ms() const {
+  return shards_.told_ms().value_or(system_clock().boot_ms() + server_ahead_ms_);
+}
 
 /// One that begins stands beside the others, by chance as far ahead as its weight says: of those that begin
 /// together each is the first as often as that.
@@ -93,9 +96,9 @@ Result<void> Visits::look(bool fresh) {
   const Reply& time = replies.back() ? *replies.back() : nothing;
   const uint64_t server_ms =
       parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
-  if (server_ms == 0 && !shards_.told_ms()) return {};  // what was known of its clock stays
+  if (server_ms == 0) return {};  // what was known of its clock stays
   looked_at_ms_ = system_clock().boot_ms();
-  server_ahead_ms_ = shards_.told_ms().value_or(static_cast<int64_t>(server_ms)) - looked_at_ms_;
+  server_ahead_ms_ = static_cast<int64_t>(server_ms) - looked_at_ms_;
   return {};
 }
 
