@@ -1,10 +1,12 @@
 // purses_test - limits that count over all shards of a queue: never more than they say, whatever is lost on
 // the way, and nothing of them is lost for good.
 #include "tests/redis/purses_fixture.h"
+#include "tests/redis/waiter.h"
 
 // System.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <thread>
 // fq, below us.
@@ -79,6 +81,36 @@ TEST_CASE("a limit of the whole queue becomes another, and none, while messages 
   REQUIRE(s.queue->policy_set("", {{}, {PolicyKey::concurrency}}).ok());
   CHECK(taken(*s.queue, 100).size() == 60 - 14);
   CHECK(is_well(*s.queue));
+}
+
+TEST_CASE("who waits gets at once what its shard has to be lent something for") {
+  Sharded s(4);
+  std::string other;
+  two_apart(*s.queue, other);
+  REQUIRE(s.queue->policy_set("", concurrency(1)).ok());
+  for (;;) {
+    const std::vector<Delivery> one = taken(*s.queue, 1);
+    if (one.empty()) break;
+    REQUIRE(settled(*s.queue, one[0]) == 1);
+  }
+  for (const std::string& tenant : {std::string("a"), other, std::string("a")}) {
+    CAPTURE(tenant);
+    Waiter waiter(open_on(real_time_engine(), s.server.spool("?poll=10s")));
+    wait_until([&] { return command(s.server, {"ZCARD", tag_of(s.server, 0) + "bw"}).number == 1; });
+    push_one(*s.queue, tenant, "x");
+    REQUIRE(settled(*s.queue, waiter.reply().deliveries.at(0)) == 1);
+  }
+}
+
+TEST_CASE("what a server tells of its loans that is no count is as if it were not there") {
+  const auto told_of = [](double share) {
+    Packer lent;
+    for (const double each : {1.0, 1.0, 5.0, 0.0, share, 3.0, 1.0, 0.0}) lent.number(each);
+    return read_lent(lent.number(uint16_t{2}).raw("c:").bytes()).limits.size();
+  };
+  CHECK(told_of(2) == 1);
+  for (const double wrong : {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN()})
+    CHECK(told_of(wrong) == 0);
 }
 
 TEST_CASE("a loan that does not arrive is lent again to its shard, and later to others") {
