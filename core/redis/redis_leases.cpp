@@ -174,8 +174,10 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
 unsigned RedisLeases::bell_word(Progress& progress) {
   const bool listens = std::exchange(progress.listens, false);
   Bells* const bells = shard_.bells();
-  const bool has_rung = bells != nullptr && bells->take_rung(shard_.bell());
-  if (bells != nullptr) bells->strike_out(shard_.bell());
+  if (bells == nullptr) return 0;
+  const std::string bell = shard_.bell();
+  const bool has_rung = bells->take_rung(bell);
+  bells->strike_out(bell);
   return (listens ? kListens : 0) + (has_rung ? kRung : 0);
 }
 

@@ -32,6 +32,17 @@ MessageId import_one(QueueFixture& q, const ExportedMessage& message) {
   return reply.items[0].id;
 }
 
+/// One of another queue, as it would be pushed now.
+ExportedMessage a_message(QueueFixture& q, uint64_t id, State state) {
+  ExportedMessage message;
+  message.id = MessageId{id};
+  message.tenant = "t";
+  message.payload = "m";
+  message.pushed_at_wall_ms = q.clock().wall_ms();
+  message.state = state;
+  return message;
+}
+
 }  // namespace
 
 #define WHERE_EXPORTS_ARE(q) \
@@ -117,12 +128,7 @@ TEST_CASE("a dead one is dead there, and why") {
 
 TEST_CASE("what is held for nothing is not held there") {
   WHERE_EXPORTS_ARE(q);
-  ExportedMessage message;
-  message.id = MessageId{5};
-  message.state = State::held;
-  message.tenant = "t";
-  message.payload = "m";
-  message.pushed_at_wall_ms = q.clock().wall_ms();
+  ExportedMessage message = a_message(q, 5, State::held);
   CHECK(q.get(import_one(q, message)).state == State::ready);
   CHECK(q.pop() == "m");
   message.id = MessageId{6};
@@ -170,12 +176,7 @@ TEST_CASE("one that waits for any end of one that is dead there is let go as it 
   const MessageId dead = q.push("t", "dead");
   q.bury(q.lease());
   const MessageId first = q.push("t", "first");
-  ExportedMessage message;
-  message.id = MessageId{7};
-  message.tenant = "t";
-  message.payload = "m";
-  message.pushed_at_wall_ms = q.clock().wall_ms();
-  message.state = State::held;
+  ExportedMessage message = a_message(q, 7, State::held);
   message.after = {{dead, true, false}};
   CHECK(q.get(import_one(q, message)).state == State::ready);
   message.id = MessageId{8};
@@ -190,12 +191,7 @@ TEST_CASE("one that waits for any end of one that is dead there is let go as it 
 
 TEST_CASE("a key that is in use there keeps it out, a debounce key too") {
   WHERE_EXPORTS_ARE(q);
-  ExportedMessage message;
-  message.id = MessageId{7};
-  message.tenant = "t";
-  message.payload = "m";
-  message.pushed_at_wall_ms = q.clock().wall_ms();
-  message.state = State::delayed;
+  ExportedMessage message = a_message(q, 7, State::delayed);
   message.since_wall_ms = q.clock().wall_ms() + 500;
   message.debounce = "key";
   const MessageId first = import_one(q, message);

@@ -26,6 +26,7 @@ class Bells {
   /// The server does not let this user be told of anything.
   bool is_refused() const { return is_refused_; }
   bool hears(const std::string& channel) const { return heard_.count(channel) == 1; }
+  bool hears_all(std::span<const std::string> channels) const;
   /// Waits at most so long for any of them. True: one rang, or may have while it was not heard.
   bool wait(int64_t at_most_ms);
   /// Whether that one has rung since the last time.
@@ -55,7 +56,6 @@ class Bells {
   bool take_refusal(Line& line, const std::string& refusal);
   void drop(Lines::iterator line);
   void lose(const std::string& channel);
-  bool hears_all(std::span<const std::string> channels) const;
 
   std::shared_ptr<ServerLink> link_;
   RedisPlace place_;

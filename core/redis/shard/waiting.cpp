@@ -60,12 +60,11 @@ Waiting::End Waiting::sleep(Bells& bells, std::optional<int64_t> at_most_ms) {
   if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - now_ms);
   int64_t ms = bells.patience_ms();
   if (at_most_ms) ms = std::min(ms, *at_most_ms + spread_ms());
-  const End now = sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms) {
+  return sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms) {
     const bool rang = bells.wait(slice_ms);
     woken_ += rang ? 1 : 0;
     return rang;
   });
-  return now;
 }
 
 }  // namespace fq

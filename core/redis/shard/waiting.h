@@ -23,8 +23,7 @@ class Waiting {
   bool is_over() const { return end() != End::goes_on; }
 
  private:
-  /// How long a slice of the rest may be; what is not to be heard of at all times is slept for, `pause(ms)`:
-  /// true, it is over.
+  /// In slices, since an interrupt wakes nobody: `pause(ms)` sleeps for one. True: the sleep is over.
   template <class Pause>
   End sleep_for(int64_t ms, Pause pause);
 

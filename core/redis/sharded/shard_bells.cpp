@@ -36,8 +36,7 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
   }
   std::vector<std::string> channels;
   for (const size_t shard : shards) channels.push_back(shards_.bell(shard));
-  const bool was_heard =
-      std::all_of(channels.begin(), channels.end(), [&](const auto& each) { return bells->hears(each); });
+  const bool was_heard = bells->hears_all(channels);
   const bool is_heard = bells->listen(channels);
   bool is_anew = is_heard && !was_heard;
   if (takes(request)) {
