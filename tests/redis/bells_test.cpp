@@ -62,7 +62,7 @@ TEST_CASE("one message wakes one of many, and each has its own") {
   wait_until([&] {
     return std::count_if(waiters.begin(), waiters.end(), [](Waiter& each) { return each.is_back(0); }) == 1;
   });
-  CHECK(calls_of(server) - before <= 3);  // the push, and the lease
+  CHECK(calls_of(server) - before <= 3);  // the push, the lease, and who keeps the time of its end
   std::vector<NewMessage> rest(9);
   answered(queue->push(rest));
   for (Waiter& each : waiters) CHECK(each.reply().deliveries.size() == 1);

@@ -59,9 +59,12 @@ class Waiter {
 template <class Is>
 void wait_until(Is is) {
   const int64_t end_ms = system_clock().boot_ms() + 20'000;
-  while (!is() && system_clock().boot_ms() < end_ms)
+  bool was = is();  // what has come about may be over at the next look
+  while (!was && system_clock().boot_ms() < end_ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  REQUIRE(is());
+    was = is();
+  }
+  REQUIRE(was);
 }
 
 }  // namespace fq::test

@@ -107,6 +107,9 @@ void TestCluster::join(size_t masters) {
     wait_for("a replica follows its master", [&] {
       return says(command(node(i), {"INFO", "replication"}), "master_link_status:up");
     });
+    wait_for("its master counts on it", [&] {  // later than that, and until then WAIT waits in vain
+      return says(command(node(i % masters), {"INFO", "replication"}), "state=online");
+    });
   }
   wait_until_whole();
 }
