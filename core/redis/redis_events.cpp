@@ -159,7 +159,7 @@ Result<void> RedisEvents::events(const EventRequest& request, EventPage& page) {
   for (;;) {
     FQ_TRY_SET(page.at_end, read_page(request, place, page));
     if (!request.wait || !page.events.empty()) break;
-    if (waiting.sleep() != Waiting::End::goes_on) break;
+    if (waiting.nap() != Waiting::End::goes_on) break;
   }
   page.next = cursor_of(place);
   return {};

@@ -223,7 +223,7 @@ Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
       FQ_TRY_SET(ended, have_ended(request.ids));
     }
     if (ended) return EndStatus::ended;
-    const Waiting::End end = waiting.sleep();
+    const Waiting::End end = waiting.nap();
     if (end == Waiting::End::timed_out) return EndStatus::timed_out;
     if (end == Waiting::End::interrupted) return EndStatus::interrupted;
   }

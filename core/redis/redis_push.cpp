@@ -64,7 +64,7 @@ Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, 
     }
     if (pushed || !says_full(pushed.error())) return pushed;
     if (!options.block) return or_block(std::move(pushed).error());
-    if (waiting.sleep() != Waiting::End::goes_on) return pushed;
+    if (waiting.nap() != Waiting::End::goes_on) return pushed;
   }
 }
 

@@ -114,7 +114,7 @@ Result<StepBegin> RedisSteps::begin(const Receipt& receipt, std::string_view nam
       begun.turn = std::make_unique<RedisTurn>(shard_, leases_.parts_of(receipt).id, name, token);
     }
     if (said.what != "wait") return begun;
-    if (waiting.sleep() != Waiting::End::goes_on)
+    if (waiting.nap() != Waiting::End::goes_on)
       return Error{ErrorKind::later,
                    "step '" + std::string(name) + "': interrupted; another process is at it", 0};
   }

@@ -36,7 +36,7 @@ Result<FollowStep> RedisFollower::next(const FollowWait& wait) {
   for (;;) {
     FQ_TRY_SET(const std::optional<FollowStep> step, look(wait.only_there));
     if (step) return *step;
-    const Waiting::End end = waiting.sleep();
+    const Waiting::End end = waiting.nap();
     if (end == Waiting::End::timed_out) return step_of(What::timed_out);
     if (end == Waiting::End::interrupted) return step_of(What::interrupted);
   }

@@ -16,6 +16,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kDeafMs = 50;       // between two looks of one whom nobody tells of anything
+constexpr int64_t kNapPart = 8;       // of what it has waited
 constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen
 constexpr int64_t kSpreadMs = 5;      // over which those look who wait for the same time
 
@@ -53,6 +54,10 @@ Waiting::End Waiting::sleep(std::optional<int64_t> at_most_ms) {
     return false;
   });
 }
+
+int64_t Waiting::nap_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / kNapPart, 1, kDeafMs); }
+
+Waiting::End Waiting::nap() { return sleep(nap_ms(system_clock().boot_ms() - start_ms_)); }
 
 Waiting::End Waiting::sleep(Bells& bells, std::optional<int64_t> at_most_ms) {
   const int64_t now_ms = system_clock().boot_ms();

@@ -16,7 +16,11 @@ class Waiting {
 
   Waiting(std::optional<int64_t> wait_ms, Interrupt* interrupt, bool signals = true);
   /// At most so long, and never longer than a call may be late where nobody tells it of anything.
-  End sleep(std::optional<int64_t> at_most_ms = {});
+  End sleep(std::optional<int64_t> at_most_ms);
+  /// Before the next look at what nobody tells of, and others may bring about at any moment.
+  End nap();
+  /// So long: what takes long is seen late by a small part of that, and what is over soon at once.
+  static int64_t nap_ms(int64_t waited_ms);
   /// Until one of them rings; at most so long, and as patience allows.
   End sleep(Bells& bells, std::optional<int64_t> at_most_ms);
   End end() const;

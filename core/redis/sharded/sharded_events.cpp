@@ -120,7 +120,7 @@ Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page)
     page.at_end = is_all_told();
     if (!page.events.empty()) break;
     if (page.at_end && !request.wait) break;
-    const Waiting::End end = page.at_end ? waiting.sleep() : waiting.sleep(kHeldBackMs);
+    const Waiting::End end = page.at_end ? waiting.nap() : waiting.sleep(kHeldBackMs);
     if (request.wait && end != Waiting::End::goes_on) break;
   }
   page.next.text = told_to_.empty() ? "0:0:-.0" : told_to_;

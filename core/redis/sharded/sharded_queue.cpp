@@ -31,7 +31,7 @@ Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
   for (;;) {
     FQ_TRY_SET(const bool ended, request.until_idle ? leases_.is_idle() : lists_.have_ended(request.ids));
     if (ended) return EndStatus::ended;
-    const Waiting::End end = waiting.sleep();
+    const Waiting::End end = waiting.nap();
     if (end == Waiting::End::timed_out) return EndStatus::timed_out;
     if (end == Waiting::End::interrupted) return EndStatus::interrupted;
   }
