@@ -15,6 +15,8 @@ namespace fq {
 
 namespace {
 
+constexpr size_t kTenantsPerCall = 256;  // whose reasons are looked for: a page takes some milliseconds
+
 StatsRow row_of(std::string_view bytes) {
   Unpacker sums(bytes);
   StatsRow row;
@@ -229,7 +231,7 @@ Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
   }
 }
 
-Result<StatsRow> RedisLook::sums(TimeCounts& waited, TimeCounts& ran) {
+Result<StatsRow> RedisLook::sums(TimeCounts& waited, TimeCounts& ran, Standings& standings) {
   FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
   StatsRow row = row_of(reply.at(1).at(0).text);
   const Reply& counted = reply.at(1).at(2);
@@ -251,8 +253,9 @@ Result<StatsRow> RedisLook::sums(TimeCounts& waited, TimeCounts& ran) {
   row.schedules = static_cast<uint64_t>(scheduled.at(0).number);
   if (const std::optional<uint64_t> next_ms = parse_decimal(scheduled.at(1).text))
     row.next_schedule_wall_ms = static_cast<int64_t>(*next_ms);
+  row.fair_by = static_cast<FairBy>(reply.at(1).at(8).number);
   FQ_TRY(add_times(waited, ran));
-  FQ_TRY_SET(row.parked_tenants, parked());
+  FQ_TRY(add_active(standings));
   return row;
 }
 
@@ -268,44 +271,49 @@ Result<void> RedisLook::add_times(TimeCounts& waited, TimeCounts& ran) {
   return {};
 }
 
-Result<uint64_t> RedisLook::parked() {
-  uint64_t count = 0;
+/// Page by page, behind the last one: of each what the server tells, and its time.
+template <class Take>
+Result<void> RedisLook::each_tenant(std::string_view list, Take take) {
   std::string last;
-  const std::string page = std::to_string(kIdsPerCall);
+  const std::string count = std::to_string(kTenantsPerCall);
   for (;;) {
-    FQ_TRY_SET(const Reply reply, shard_.look({"parked", last, page}));
-    count += static_cast<uint64_t>(reply.at(1).at(1).number);
-    last = reply.at(1).at(0).text;
-    if (last.empty()) return count;
+    FQ_TRY_SET(const Reply reply, shard_.look({list, last, count}));
+    const int64_t now_ms = reply.at(0).at(0).number;
+    for (const Reply& each : reply.at(1).items) take(each, now_ms);
+    if (reply.at(1).items.size() < kTenantsPerCall) return {};
+    last = reply.at(1).items.back().at(0).text;
   }
 }
 
-Result<std::vector<StatsRow>> RedisLook::tenants(const std::string& top) {
-  std::vector<StatsRow> rows;
-  std::string last;
-  const std::string count = std::to_string(kIdsPerCall);
-  for (;;) {
-    FQ_TRY_SET(const Reply reply, shard_.look({"tenants", last, count}));
-    for (const Reply& each : reply.at(1).items) {
-      last = each.at(0).text;
-      if (!is_at_or_below(last, top)) continue;
-      rows.push_back(row_of(each.at(1).text));
-      rows.back().tenant = last;
-      rows.back().weight = static_cast<double>(each.at(2).number) / 1000.0;
-    }
-    if (reply.at(1).items.size() < kIdsPerCall) return rows;
-  }
+Result<void> RedisLook::add_active(Standings& standings) {
+  return each_tenant("active_tenants", [&](const Reply& each, int64_t now_ms) {
+    standings.add(each.at(0).text, each.at(1), now_ms);
+  });
+}
+
+Result<void> RedisLook::add_tenants(const std::string& top, Standings& standings) {
+  return each_tenant("tenant_rows", [&](const Reply& each, int64_t now_ms) {
+    const std::string& tenant = each.at(0).text;
+    if (!is_at_or_below(tenant, top)) return standings.add(tenant, each.at(1), now_ms);
+    StatsRow row = row_of(each.at(2).text);
+    row.tenant = tenant;
+    row.weight = static_cast<double>(each.at(3).number) / 1000.0;
+    standings.add(std::move(row), each.at(1), now_ms);
+  });
 }
 
 Result<StatsReply> RedisLook::stats(const StatsRequest& request) {
   StatsReply reply;
+  Standings standings;
   if (request.tenants) {
-    FQ_TRY_SET(reply.rows, tenants(request.tenant));
+    FQ_TRY(add_tenants(request.tenant, standings));
+    reply.rows = standings.take_rows();
   } else {
     TimeCounts waited, ran;
-    FQ_TRY_SET(StatsRow row, sums(waited, ran));
+    FQ_TRY_SET(StatsRow row, sums(waited, ran, standings));
     row.wait_ms = waited.percentiles();
     row.run_ms = ran.percentiles();
+    standings.tell(row);
     reply.rows.push_back(std::move(row));
   }
   reply.as_of_wall_ms = system_clock().wall_ms();

@@ -7,6 +7,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/redis_leases.h"
+#include "core/redis/views/standings.h"
 #include "core/redis/views/time_counts.h"
 
 namespace fq {
@@ -32,14 +33,17 @@ class RedisLook {
   /// As others are told of it; none: it does nothing that they would ask for.
   static std::optional<Attendee> told_of(Session session);
   Result<bool> have_ended(std::span<const MessageId> ids);
-  /// Its times are added to these.
-  Result<StatsRow> sums(TimeCounts& waited, TimeCounts& ran);
-  Result<std::vector<StatsRow>> tenants(const std::string& top);
+  /// Its times are added to these, and its tenants that have something ready.
+  Result<StatsRow> sums(TimeCounts& waited, TimeCounts& ran, Standings& standings);
+  Result<void> add_active(Standings& standings);
+  /// All of them, with rows of those at this path or below.
+  Result<void> add_tenants(const std::string& top, Standings& standings);
   /// Of a message as the server's program shows it in this reply.
   Result<MessageInfo> info_of(const Reply& shown, const Reply& reply);
 
  private:
-  Result<uint64_t> parked();
+  template <class Take>
+  Result<void> each_tenant(std::string_view list, Take take);
   Result<void> add_times(TimeCounts& waited, TimeCounts& ran);
 
   Shard& shard_;

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/jain.h"
 
 namespace fq {
 
@@ -22,16 +24,11 @@ std::optional<WaitFigures> wait_of(std::vector<int64_t>& waits) {
 }  // namespace
 
 std::optional<double> Figures::jain() const {
-  double sum = 0, squares = 0, count = 0;
+  Jain jain;
   for (const Noted& each : tenants_) {
-    if (each.owed <= 0) continue;
-    const double given = each.served / each.owed;
-    sum += given;
-    squares += given * given;
-    ++count;
+    if (each.owed > 0) jain.add(each.served / each.owed);
   }
-  if (count < 2 || squares <= 0) return std::nullopt;
-  return sum * sum / (count * squares);
+  return jain.index();
 }
 
 Report Figures::report(const std::vector<std::string>& names) {

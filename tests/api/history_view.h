@@ -80,6 +80,29 @@ inline std::string counts_of(const Model& model) {
   return text;
 }
 
+/// Of each tenant that has something ready: its part of the turns.
+inline std::string shares_of(Queue& engine) {
+  const Result<StatsReply> reply = engine.stats({.tenants = true, .tenant = {}});
+  if (!reply.ok()) return reply.error().text;
+  std::string text;
+  for (const StatsRow& row : reply->rows) {
+    if (row.ready > 0) text += row.tenant + " " + std::to_string(row.share.value_or(-1)) + ", ";
+  }
+  return text;
+}
+
+inline std::string shares_of(Model& model) {
+  std::set<std::string> tenants;
+  for (const MessageId id : model.ready("")) tenants.insert(model.find(id)->info.tenant);
+  std::string text;
+  for (const std::string& tenant : tenants) {
+    const std::string leaf = tenant + "/";
+    const double share = model.turns().is_blocked(leaf) ? 0 : model.turns().share_of(leaf);
+    text += tenant + " " + std::to_string(share) + ", ";
+  }
+  return text;
+}
+
 inline std::string state_of(Queue& engine, MessageId id) {
   const Result<std::optional<MessageInfo>> found = engine.get(id);
   if (!found.ok()) return found.error().text;

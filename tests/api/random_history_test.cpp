@@ -335,6 +335,7 @@ class History {
     for (const MessageId id : model_->ready("")) expected += *model_->find(id)->info.payload + " ";
     equal(ready_order(*engine_), expected, "peek");
     equal(counts_of(*engine_), counts_of(*model_), "stats");
+    equal(shares_of(*engine_), shares_of(*model_), "shares");
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
     equal(state_of(*engine_, engine_id), std::string(name_of(model_->find(model_id)->info.state)),

@@ -119,6 +119,8 @@ class Model {
   std::vector<Message> messages;                  // by id, from 1; finished ones too
   std::vector<std::pair<MessageId, size_t>> log;  // every event: whose, and which of its history
 
+  const ModelTurns& turns() const { return turns_; }
+
  private:
   Delivery deliver(Message& message, const LeaseRequest& request, bool more);
   /// The first of a leaf that is ready.

@@ -72,6 +72,9 @@ class ModelTurns {
   /// Each thing that makes it so.
   void add_reasons(const std::string& path, int64_t now_ms, int64_t wall_minus_boot_ms,
                    std::vector<Reason>& reasons) const;
+  /// The part of the turns of the leaf `path` while those that have something now go on having it.
+  double share_of(std::string path) const;
+  FairBy fair_by() const { return fair_by_; }
 
  private:
   /// How many at once, and how often.
@@ -111,6 +114,9 @@ class ModelTurns {
   /// Those of a node's path that there are.
   std::set<std::string> pools_of(std::string_view path) const;
   bool has_room(const std::string& pool) const;
+  bool is_in_full_pool(std::string_view path) const;
+  /// It sits in its ring, with something below it that no pool keeps back.
+  bool counts_in_ring(const std::string& path) const;
   void add_pool_reasons(const std::string& name, int64_t now_ms, int64_t wall_minus_boot_ms,
                         std::vector<Reason>& reasons) const;
   /// As far as it and what is below it say: something of it can be served.

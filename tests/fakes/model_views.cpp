@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <thread>
 
 namespace fq::test {
@@ -27,43 +26,8 @@ Cursor cut_page(std::vector<T>& all, const Cursor& from, size_t n) {
   return {more ? std::to_string(end) : std::string()};
 }
 
-void count(StatsRow& row, const Model::Message& message) {
-  static const std::map<std::string_view, uint64_t StatsRow::*> kCounters = {
-      {"pushed", &StatsRow::pushed},       {"leased", &StatsRow::popped},     {"acked", &StatsRow::acked},
-      {"retried", &StatsRow::retried},     {"released", &StatsRow::released}, {"buried", &StatsRow::buried},
-      {"cancelled", &StatsRow::cancelled}, {"expired", &StatsRow::expired}};
-  for (const HistoryEvent& event : message.history) {
-    const auto counter = kCounters.find(event.event);
-    if (counter != kCounters.end()) row.*counter->second += 1;
-  }
-  static const std::map<State, uint64_t StatsRow::*> kStates = {{State::ready, &StatsRow::ready},
-                                                                {State::delayed, &StatsRow::delayed},
-                                                                {State::leased, &StatsRow::leased},
-                                                                {State::held, &StatsRow::held},
-                                                                {State::dead, &StatsRow::dead}};
-  if (is_finished(message.info.state)) return;
-  row.*kStates.at(message.info.state) += 1;
-  row.bytes += message.info.payload->size();
-  for (const Model::Step& step : message.steps) row.bytes += step.output.size();
-}
-
 bool has_reason(const MessageInfo& info, const std::string& part) {
   return part.empty() || (info.last_error && info.last_error->reason.find(part) != std::string::npos);
-}
-
-/// How many events of this name there were in each of the last 1, 5 and 15 minutes.
-Rates rates_of(const Model& model, std::string_view name) {
-  const int64_t now_ms = model.clock.wall_ms();
-  const auto a_second = [&](int64_t minutes) {
-    uint64_t count = 0;
-    for (const Model::Message& message : model.messages) {
-      for (const HistoryEvent& event : message.history) {
-        if (event.event == name && event.at_wall_ms > now_ms - minutes * 60'000) ++count;
-      }
-    }
-    return static_cast<double>(count) / (60.0 * static_cast<double>(minutes));
-  };
-  return {a_second(1), a_second(5), a_second(15)};
 }
 
 }  // namespace
@@ -342,29 +306,6 @@ Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& i
   store_->model.set_rules(policy.tenants);
   store_->policy = identity;
   return {};
-}
-
-Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
-  const std::lock_guard lock(store_->mutex);
-  store_->model.fire_timers();
-  std::map<std::string, StatsRow> rows;
-  rows[""];
-  for (const Model::Message& message : store_->model.messages) {
-    count(rows[""], message);
-    count(rows[message.info.tenant], message);
-  }
-  rows[""].pushed_per_s = rates_of(store_->model, "pushed");
-  rows[""].popped_per_s = rates_of(store_->model, "leased");
-  rows[""].acked_per_s = rates_of(store_->model, "acked");
-  StatsReply reply;
-  reply.as_of_wall_ms = store_->model.clock.wall_ms();
-  for (auto& [tenant, row] : rows) {
-    if (tenant.empty() == request.tenants) continue;
-    if (request.tenants && !is_below(tenant, request.tenant)) continue;
-    row.tenant = tenant;
-    reply.rows.push_back(row);
-  }
-  return reply;
 }
 
 Result<CheckReport> ModelQueue::check(const CheckRequest&) {

@@ -24,78 +24,12 @@ void push_many(SpoolFixture& q, const std::string& tenant, int count) {
 void serve(SpoolFixture& q, int count) {
   for (int i = 0; i < count; ++i) q.settle(q.door(), {.receipt = q.lease().receipt});
 }
-void weigh(SpoolFixture& q, const std::string& tenant, int64_t weight_milli) {
-  REQUIRE(q.door().policy_set(tenant, {.set = {{PolicyKey::weight, weight_milli, 0, {}}}, .unset = {}}).ok());
-}
 
 void put(SpoolFixture& q, const std::string& path, PolicyKey key, int64_t value) {
   REQUIRE(q.door().policy_set(path, {.set = {{key, value, 0, {}}}, .unset = {}}).ok());
 }
-void take_back(SpoolFixture& q, const std::string& path, PolicyKey key) {
-  REQUIRE(q.door().policy_set(path, {.set = {}, .unset = {key}}).ok());
-}
-/// "a:paused b:-": each tenant, with a star where it is counted as parked, and what keeps it from being
-/// served.
-std::string obstacles(SpoolFixture& q) {
-  std::string all;
-  for (const StatsRow& row : tenant_rows(q)) {
-    all.append(all.empty() ? "" : " ").append(row.tenant).append(row.parked_tenants != 0 ? "*:" : ":");
-    all.append(row.blocked ? name_of(*row.blocked) : "-");
-    CHECK((row.share.value() == 0) == (row.blocked.has_value() || row.ready == 0));
-  }
-  return all;
-}
 
 }  // namespace
-
-TEST_CASE("who has something ready and may not be served is parked, whatever above it is in the way") {
-  SpoolFixture q;
-  for (const char* tenant : {"acct/a", "acct/b", "acct/c", "z"}) q.push("x", Durability::lazy, tenant);
-  CHECK(obstacles(q) == "acct/a:- acct/b:- acct/c:- z:-");
-  CHECK(queue_row(q).parked_tenants == 0);
-  put(q, "acct", PolicyKey::paused, 1);
-  CHECK(obstacles(q) == "acct/a*:paused acct/b*:paused acct/c*:paused z:-");
-  CHECK(queue_row(q).parked_tenants == 3);
-  CHECK(tenant_rows(q).back().share.value() == 1);
-  put(q, "acct/a", PolicyKey::paused, 1);
-  CHECK(queue_row(q).parked_tenants == 3);  // each once
-  take_back(q, "acct", PolicyKey::paused);
-  CHECK(obstacles(q) == "acct/a*:paused acct/b:- acct/c:- z:-");
-  CHECK(queue_row(q).parked_tenants == 1);
-  put(q, "nobody", PolicyKey::paused, 1);
-  CHECK(obstacles(q) == "acct/a*:paused acct/b:- acct/c:- nobody:paused z:-");
-  CHECK(queue_row(q).parked_tenants == 1);  // there is nothing that waits
-}
-
-TEST_CASE("what keeps a whole queue from being served parks each of its tenants, and is none of them") {
-  SpoolFixture q;
-  for (const char* tenant : {"a", "a", "b", "c"}) q.push("x", Durability::lazy, tenant);
-  put(q, "", PolicyKey::paused, 1);
-  CHECK(obstacles(q) == "a*:paused b*:paused c*:paused");
-  CHECK(queue_row(q).parked_tenants == 3);
-  CHECK(queue_row(q).paused);
-  take_back(q, "", PolicyKey::paused);
-  CHECK_FALSE(queue_row(q).paused);
-  CHECK(obstacles(q) == "a:- b:- c:-");
-  put(q, "", PolicyKey::concurrency, 2);
-  const Delivery first = q.lease(), second = q.lease();
-  CHECK(obstacles(q) == "a*:concurrency b:concurrency c*:concurrency");
-  CHECK(queue_row(q).parked_tenants == 2);
-  q.settle(q.door(), {.receipt = first.receipt});
-  CHECK(obstacles(q) == "a:- b:- c:-");
-  CHECK(queue_row(q).parked_tenants == 0);
-}
-
-TEST_CASE("a queue that is full is as fair as before") {
-  SpoolFixture q;
-  push_many(q, "a", 100);
-  push_many(q, "b", 100);
-  serve(q, 100);
-  put(q, "", PolicyKey::concurrency, 1);
-  const Delivery running = q.lease();
-  CHECK(queue_row(q).parked_tenants == 2);
-  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.01));
-}
 
 TEST_CASE("whether a queue is draining is told") {
   SpoolFixture q;
@@ -103,48 +37,6 @@ TEST_CASE("whether a queue is draining is told") {
   put(q, "", PolicyKey::draining, 1);
   CHECK(queue_row(q).draining);
   CHECK_FALSE(queue_row(q).paused);
-}
-
-TEST_CASE("tenants that get what they are entitled to have the index 1") {
-  SpoolFixture q;
-  push_many(q, "a", 400);
-  push_many(q, "b", 400);
-  weigh(q, "b", 3000);
-  CHECK_FALSE(queue_row(q).jain.has_value());  // nothing was given yet
-  serve(q, 200);
-  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
-  const std::vector<StatsRow> rows = tenant_rows(q);
-  REQUIRE(rows.size() == 2);
-  CHECK(rows[0].share.value() == Approx(0.25));
-  CHECK(rows[1].share.value() == Approx(0.75));
-  CHECK(rows[0].served_share.value() == Approx(0.25).margin(0.01));
-  CHECK(rows[1].served_share.value() == Approx(0.75).margin(0.01));
-}
-
-TEST_CASE("who was given nothing lately shows in the index") {
-  SpoolFixture q;
-  push_many(q, "a", 100);
-  serve(q, 50);
-  CHECK_FALSE(queue_row(q).jain.has_value());  // one alone is neither fair nor unfair
-  push_many(q, "b", 100);
-  CHECK(queue_row(q).jain.value() == Approx(0.5));
-  CHECK(tenant_rows(q)[1].served_share.value() == 0);
-  serve(q, 40);
-  q.clock.advance(60'000);
-  serve(q, 40);
-  CHECK(queue_row(q).jain.value() > 0.9);
-}
-
-TEST_CASE("an account's share is what its tenants have together") {
-  SpoolFixture q;
-  for (const char* tenant : {"a/x", "a/y", "b"}) push_many(q, tenant, 100);
-  serve(q, 80);
-  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
-  const std::vector<StatsRow> rows = tenant_rows(q, "a");
-  REQUIRE(rows.size() == 2);
-  CHECK(rows[0].tenant == "a/x");
-  CHECK(rows[0].share.value() == Approx(0.25));
-  CHECK(rows[0].served_share.value() == Approx(0.25));
 }
 
 TEST_CASE("tenants are told by path, each with its own counts, however long their common front is") {

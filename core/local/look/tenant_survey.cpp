@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 // fq, below us.
+#include "core/base/jain.h"
 #include "core/schedule/memory/service.h"
 // fq, this room.
 #include "core/local/look/row_parts.h"
@@ -199,19 +200,12 @@ double TenantSurvey::share_of(uint32_t index) const {
 
 std::optional<double> TenantSurvey::jain() {
   sum_weights();
-  double sum = 0, squares = 0;
-  uint64_t count = 0;
+  Jain jain;
   for (uint32_t leaf = 0; leaf < nodes_.size(); ++leaf) {
     if (!nodes_[leaf].leaf || !nodes_[leaf].counted) continue;
-    const double share = share_of(leaf);
-    if (share <= 0) continue;
-    const double given = nodes_[leaf].served / share;
-    sum += given;
-    squares += given * given;
-    ++count;
+    if (const double share = share_of(leaf); share > 0) jain.add(nodes_[leaf].served / share);
   }
-  if (count < 2 || squares <= 0) return std::nullopt;
-  return sum * sum / (static_cast<double>(count) * squares);
+  return jain.index();
 }
 
 std::optional<double> TenantSurvey::oldest_ready_s() const {

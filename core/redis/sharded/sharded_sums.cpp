@@ -19,16 +19,15 @@ void add(const Rates& more, std::optional<Rates>& sum) {
 /// But for the times.
 void add(const StatsRow& more, StatsRow& sum) {
   constexpr uint64_t StatsRow::*kCounts[] = {
-      &StatsRow::ready,     &StatsRow::delayed,  &StatsRow::leased,         &StatsRow::held,
-      &StatsRow::dead,      &StatsRow::tenants,  &StatsRow::active_tenants, &StatsRow::parked_tenants,
-      &StatsRow::bytes,     &StatsRow::pushed,   &StatsRow::popped,         &StatsRow::acked,
-      &StatsRow::retried,   &StatsRow::released, &StatsRow::buried,         &StatsRow::expired,
-      &StatsRow::cancelled, &StatsRow::schedules};
+      &StatsRow::ready,    &StatsRow::delayed, &StatsRow::leased,         &StatsRow::held,
+      &StatsRow::dead,     &StatsRow::tenants, &StatsRow::active_tenants, &StatsRow::bytes,
+      &StatsRow::pushed,   &StatsRow::popped,  &StatsRow::acked,          &StatsRow::retried,
+      &StatsRow::released, &StatsRow::buried,  &StatsRow::expired,        &StatsRow::cancelled,
+      &StatsRow::schedules};
   for (const auto count : kCounts) sum.*count += more.*count;
   sum.paused = sum.paused || more.paused;
   sum.draining = sum.draining || more.draining;
-  if (more.oldest_ready_s)
-    sum.oldest_ready_s = std::max(sum.oldest_ready_s.value_or(0), *more.oldest_ready_s);
+  sum.fair_by = more.fair_by;
   if (more.next_schedule_wall_ms)
     sum.next_schedule_wall_ms =
         std::min(sum.next_schedule_wall_ms.value_or(INT64_MAX), *more.next_schedule_wall_ms);
@@ -57,13 +56,15 @@ std::vector<Explanation> in_turns(std::vector<std::vector<Explanation>> lists, s
 Result<StatsRow> ShardedSums::of_queue() {
   StatsRow sum;
   TimeCounts waited, ran;
+  Standings standings;
   FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
-    FQ_TRY_SET(const StatsRow row, shards_.at(shard).looker().sums(waited, ran));
+    FQ_TRY_SET(const StatsRow row, shards_.at(shard).looker().sums(waited, ran, standings));
     add(row, sum);
     return {};
   }));
   sum.wait_ms = waited.percentiles();
   sum.run_ms = ran.percentiles();
+  standings.tell(sum);
   return sum;
 }
 
@@ -74,14 +75,13 @@ Result<StatsReply> ShardedSums::stats(const StatsRequest& request) {
     FQ_TRY_SET(reply.rows.emplace_back(), of_queue());
     return reply;
   }
+  Standings standings;
   FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
-    if (!request.tenant.empty() && shard != shards_.of_tenant(request.tenant)) return {};
-    FQ_TRY_SET(std::vector<StatsRow> rows, shards_.at(shard).looker().tenants(request.tenant));
-    std::move(rows.begin(), rows.end(), std::back_inserter(reply.rows));
-    return {};
+    RedisLook& looker = shards_.at(shard).looker();
+    const bool has_rows = request.tenant.empty() || shard == shards_.of_tenant(request.tenant);
+    return has_rows ? looker.add_tenants(request.tenant, standings) : looker.add_active(standings);
   }));
-  std::sort(reply.rows.begin(), reply.rows.end(),
-            [](const StatsRow& a, const StatsRow& b) { return a.tenant < b.tenant; });
+  reply.rows = standings.take_rows();
   return reply;
 }
 

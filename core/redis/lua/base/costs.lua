@@ -58,6 +58,13 @@ function M.of_group(call, own, at)
   return M.of_first(call, own, 0, at)
 end
 
+-- What a tenant was given, with a start and with a run of so many ticks: in the unit that turns are paid in.
+function M.given_by_start(call, bytes)
+  if call.settings.fair_by == M.BYTES then return 1 + bytes end
+  return call.settings.fair_by == M.TURNS and 1 or 0
+end
+function M.given_by_run(call, ticks) return call.settings.fair_by == M.TIME and 1 + ticks or 0 end
+
 -- A run has taken so many: what is paid for it; the averages move.
 function M.of_run(call, own, ticks)
   local took = math.max(ticks, TICKS_LEAST)

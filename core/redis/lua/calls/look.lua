@@ -16,6 +16,15 @@ local function add_ready(call, path, found, most)
   end
 end
 
+-- Of a list that is in order by name so many behind one, as `told_of` tells of each. args: from, n.
+local function paged(call, list, args, told_of)
+  local found, first = {}, args[2] == '' and '-' or '(' .. args[2]
+  for i, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. list, first, '+', 'LIMIT', 0, tonumber(args[3]))) do
+    found[i] = told_of(path)
+  end
+  return found
+end
+
 local LOOKS = {
   -- id: its record, or how it ended.
   get = function(call, args)
@@ -136,18 +145,23 @@ local LOOKS = {
   check_limits = check.limits,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
     seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
-    redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call)} end,
+    redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call), call.settings.fair_by} end,
   histograms = function(call) return histograms.all(call) end,
-  -- from, n: of those with something ready so many behind one: the last that was looked at, and how many are parked.
-  parked = function(call, args)
-    local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0
-    for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'tn', first, '+', 'LIMIT', 0, tonumber(args[3]))) do
-      last = path
-      if pick.is_blocked(call, seats.node(call, path), true) then parked = parked + 1 end
-    end
-    return {last, parked}
+  -- from, n: of those that something is counted of so many behind one, by name: paths, and what is counted.
+  tenants = function(call, args)
+    return paged(call, 'cn', args, function(path) return {path, records.sums_bytes(sums.of_tenant(call, path))} end)
   end,
-  tenants = function(call, args) return sums.tenants(call, args[2], tonumber(args[3])) end,
+  -- Beside that how they stand, and their weights in thousandths.
+  tenant_rows = function(call, args)
+    return paged(call, 'cn', args, function(path)
+      local n, counted = seats.node(call, path), sums.of_tenant(call, path)
+      return {path, standing.of(call, n), records.sums_bytes(counted), n.weight}
+    end)
+  end,
+  -- Of those with something ready: paths, and how they stand.
+  active_tenants = function(call, args)
+    return paged(call, 'tn', args, function(path) return {path, standing.of(call, seats.node(call, path))} end)
+  end,
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
   -- name: of a limit over shards, see purse.lua.
   purse = purse.look,

@@ -144,7 +144,7 @@ end
 function M.failure(at, client_bytes) return struct.pack('<d', at) .. client_bytes end
 function M.reason(reason) return struct.pack('<Bi4Bi4I4c0I4', 0, 0, 0, 0, #reason, reason, 0) end
 
--- What is counted of a queue.
+-- What is counted of a queue, or of a tenant; of a tenant also what it was given lately, see sums.lua.
 local SUMS = {'ready', 'delayed', 'leased', 'held', 'dead', 'pushed', 'popped', 'acked', 'retried', 'released',
   'buried', 'expired', 'cancelled', 'bytes', 'returning'}
 M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
@@ -152,12 +152,14 @@ M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
 function M.sums(bytes)
   local sums = {}
   for i, name in ipairs(SUMS) do sums[name] = bytes and struct.unpack('<d', bytes, 8 * i - 7) or 0 end
+  if bytes and #bytes > 8 * #SUMS then sums.lately = string.sub(bytes, 8 * #SUMS + 1) end
   return sums
 end
 
 function M.sums_bytes(sums)
   local parts = {}
   for i, name in ipairs(SUMS) do parts[i] = struct.pack('<d', sums[name]) end
+  parts[#parts + 1] = sums.lately
   return table.concat(parts)
 end
 

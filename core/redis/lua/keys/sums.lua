@@ -3,6 +3,8 @@ local M = {}
 local SECONDS = 900  -- of which it is known how much happened in each
 local RATES = {pushed = 1, popped = 2, acked = 3}
 local COUNTS = '<dddd'
+local HALF_MS = 30000
+local LATELY = '<dd'  -- what a tenant was given, as of the last of those half minutes in which it was given something
 
 local function of_tenant(call, path)
   if not call.tenant_sums[path] then
@@ -21,6 +23,19 @@ function M.count(call, path, what, by)
   if RATES[what] then call.lately[RATES[what]] = call.lately[RATES[what]] + by end
 end
 
+-- What a tenant was given lately, in what turns are paid by, to be held against what it is entitled to. Half of it is
+-- forgotten every half minute, for all tenants at the same times, so that what is compared was halved alike.
+function M.served(call, tenant)
+  if not tenant.lately then return 0 end
+  local served, at = struct.unpack(LATELY, tenant.lately)
+  return served / 2 ^ math.max(0, math.floor(call.now / HALF_MS) - at)
+end
+function M.serve(call, path, amount)
+  if amount == 0 then return end
+  local tenant = of_tenant(call, path)
+  tenant.lately = struct.pack(LATELY, M.served(call, tenant) + amount, math.floor(call.now / HALF_MS))
+end
+
 -- Of the last 1, 5 and 15 minutes each: pushed, popped, acked.
 function M.rates(call)
   local found, now = {0, 0, 0, 0, 0, 0, 0, 0, 0}, math.floor(call.now / 1000)
@@ -34,16 +49,6 @@ function M.rates(call)
     end
   end
   for i, n in ipairs(found) do found[i] = text.num(n) end
-  return found
-end
-
--- A page of tenants behind one, by name: of each its path, what is counted, and its weight in thousandths.
-function M.tenants(call, from, n)
-  local found = {}
-  local first = from == '' and '-' or '(' .. from
-  for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'cn', first, '+', 'LIMIT', 0, n)) do
-    found[#found + 1] = {path, redis.call('GET', call.tag .. 'c:' .. path), records.node(path, redis.call('GET', call.tag .. 'n:' .. path) or nil).weight}
-  end
   return found
 end
 

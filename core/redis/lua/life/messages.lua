@@ -31,7 +31,9 @@ local function leave(call, m, at)
     tree.unready(call, n, at)
   end
   if m.state == LEASED then
-    tree.ended(call, n, call.now, m.run_ticks or (call.now - m.began) * 100, m.ticks, m.top_bytes)
+    local ticks = m.run_ticks or (call.now - m.began) * 100
+    tree.ended(call, n, call.now, ticks, m.ticks, m.top_bytes)
+    sums.serve(call, m.path, costs.given_by_run(call, ticks))
     m.run_ticks = nil
     if m.living then sessions.drop(call, m) end
     m.living, m.watched, m.pid = false, false, 0
@@ -194,6 +196,7 @@ function M.lease(call, m, n, top, terms, more)
   uniques.note(call, m, LEASED)
   M.pass_over(call, m, n, top, more)
   tree.started(call, n)
+  sums.serve(call, m.path, costs.given_by_start(call, m.bytes))
   count(call, m, 'ready', -1)
   count(call, m, 'leased')
   histograms.note(call, 'w', call.now - m.since)
