@@ -32,5 +32,10 @@ LentRecord read_lent(std::string_view bytes);
 
 /// Of the queue's own, and of a pool's, what is counted: what runs.
 inline constexpr std::string_view kRunning = "c:";
+/// Of the queue: what it holds.
+inline constexpr std::string_view kMessages = "m:", kBytes = "b:";
+
+/// It is of what runs.
+inline bool is_of_runs(std::string_view name) { return name.starts_with(kRunning); }
 
 }  // namespace fq

@@ -9,7 +9,6 @@
 // fq, below us.
 #include "core/api/policy_text.h"
 // fq, this room.
-#include "core/redis/wire/answer.h"
 #include "core/redis/shard/living_sessions.h"
 
 namespace fq {
@@ -21,6 +20,11 @@ constexpr int kLoadsMax = 3;    // a failover may take a library away that was j
 
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
+/// Functions that make one change of many: see calls.lua.
+bool is_overdrawn(std::string_view function, const Reply& reply) {
+  const bool is_one_of_many = function == "change" || function == "step" || function == "timetable";
+  return is_one_of_many && reply.at(2).number == 1;
+}
 
 }  // namespace
 
@@ -192,12 +196,24 @@ Result<Reply> Shard::change_both(const std::string& other, std::string_view func
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
                             Lost lost, const std::string& other) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
-    FQ_TRY_SET(Reply reply, call(function, arguments, lost, other));
+    FQ_TRY_SET(Reply reply, call_with_room(function, arguments, lost, other));
     Result<void> seen_to = see_to_schedules(reply);
     if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
     FQ_TRY(std::move(seen_to));
   }
   return Error{ErrorKind::later, "queue: too much is due at once; try again", 0};
+}
+
+Result<Reply> Shard::call_with_room(std::string_view function, const std::vector<std::string_view>& arguments,
+                                    Lost lost, const std::string& other) {
+  for (int times = 1;; ++times) {
+    Result<Reply> reply = call(function, arguments, lost, other);
+    if (!lender_) return reply;
+    if (reply && is_overdrawn(function, *reply)) FQ_TRY(lender_->count_anew());
+    const std::optional<Lack> lack = reply ? std::nullopt : lack_in(reply.error());
+    if (!lack) return reply;
+    FQ_TRY(lender_->make_room(*lack, times));
+  }
 }
 
 /// Not again for the calls that it makes itself.

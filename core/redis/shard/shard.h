@@ -14,6 +14,7 @@
 #include "core/redis/shard/library.h"
 #include "core/redis/shard/server_link.h"
 #include "core/redis/signing/command_key.h"
+#include "core/redis/wire/answer.h"
 #include "core/redis/wire/server.h"
 
 namespace fq {
@@ -67,6 +68,18 @@ Result<Reply> call_function(ServerLink& link, const Library& library, std::strin
 /// True: it was not there.
 Result<bool> load_library(Server& server, const Library& library);
 
+/// Lends shards of a queue what they lack of limits that count over all of them.
+class RoomLender {
+ public:
+  virtual ~RoomLender() = default;
+
+  /// A call was refused for it, and is made again after this; `times`: so often it was made already. An
+  /// Error: that is what the caller is told.
+  virtual Result<void> make_room(const Lack& lack, int times) = 0;
+  /// A call has used more than its shard was lent, which nobody may refuse.
+  virtual Result<void> count_anew() = 0;
+};
+
 class Shard {
  public:
   /// Where the connection is cut before an answer came: whether the call may be made once more.
@@ -87,6 +100,9 @@ class Shard {
 
   /// Sets the function that makes the messages of schedules which are due, as the server's program says.
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
+
+  /// None: it is the only shard of its queue.
+  void is_lent_room_by(std::unique_ptr<RoomLender> lender) { lender_ = std::move(lender); }
 
   /// The connection was lost before an answer came, or it did not come where another server may take over.
   bool was_cut(const Error& error) const { return access_.link->was_cut(error); }
@@ -114,6 +130,9 @@ class Shard {
  private:
   int64_t wall_ahead_ms() const;
   Result<void> see_to_schedules(const Reply& reply);
+  /// Calls it, again where it lacked room and was lent some.
+  Result<Reply> call_with_room(std::string_view function, const std::vector<std::string_view>& arguments,
+                               Lost lost, const std::string& other);
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
                        const std::string& other);
   /// `other`: the tag of another shard that is called, too; "": none.
@@ -126,6 +145,7 @@ class Shard {
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
   std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
+  std::unique_ptr<RoomLender> lender_;
 };
 
 }  // namespace fq

@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 // fq, below us.
 #include "core/base/text/decimal.h"
 // fq, this room.
@@ -13,6 +15,7 @@ namespace fq {
 namespace {
 
 constexpr int kBorrowsMax = 6;  // of a loan that others get in the way of
+constexpr int kRoomsMax = 8;    // for a push that others get in the way of
 constexpr uint64_t kTagMax = uint64_t{1} << 52;
 constexpr std::array<std::string_view, 1> kLentField = {"lent"};
 
@@ -32,15 +35,39 @@ std::string loan_bytes(const std::string& name, const std::string& epoch, double
       .bytes();
 }
 
+std::string title_of(const std::string& name) {
+  if (name == kMessages) return "the queue, max_messages";
+  if (name == kBytes) return "the queue, max_bytes";
+  return name == kRunning ? "the queue" : "pool " + name.substr(kRunning.size());
+}
+
+/// Of one shard.
+class ShardLender final : public RoomLender {
+ public:
+  ShardLender(Purses& purses, size_t shard) : purses_(purses), shard_(shard) {}
+  Result<void> make_room(const Lack& lack, int times) override {
+    return purses_.make_room(shard_, lack, times);
+  }
+  Result<void> count_anew() override { return purses_.count_anew(); }
+
+ private:
+  Purses& purses_;
+  size_t shard_;
+};
+
 }  // namespace
 
-Purses::Purses(Shards& shards) : shards_(shards), known_(shards.count()) {}
+Purses::Purses(Shards& shards) : shards_(shards), known_(shards.count()) {
+  shards_.are_lent_room_by([this](size_t shard) { return std::make_unique<ShardLender>(*this, shard); });
+}
 
 void Purses::know(size_t shard, std::string_view lent) { known_[shard] = read_lent(lent); }
 
 bool Purses::are_used() const {
-  return std::any_of(known_.begin(), known_.end(),
-                     [](const auto& each) { return each && !each->limits.empty(); });
+  const auto is_used = [](const LentUnits& each) { return is_of_runs(each.name); };
+  return std::any_of(known_.begin(), known_.end(), [&](const auto& each) {
+    return each && std::any_of(each->limits.begin(), each->limits.end(), is_used);
+  });
 }
 
 bool Purses::is_wanting(size_t shard) const {
@@ -56,7 +83,7 @@ Result<std::string> Purses::fetch(size_t shard, size_t want) {
   const std::vector<LentUnits> limits = known_[shard]->limits;  // these change meanwhile
   for (const LentUnits& each : limits) {
     if (each.wanted <= 0 || empty_.contains(each.name)) continue;
-    const auto loan = borrow(each.name, shard, std::min(static_cast<double>(want), each.wanted));
+    const auto loan = borrow(each.name, shard, std::min(static_cast<double>(want), each.wanted), 0);
     if (!loan && !is_away(loan.error())) return loan.error();
     if (loan && *loan)
       loans += loan_bytes(each.name, (*loan)->epoch, (*loan)->number, (*loan)->units);
@@ -66,11 +93,12 @@ Result<std::string> Purses::fetch(size_t shard, size_t want) {
   return loans;
 }
 
-Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size_t shard, double want) {
+Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size_t shard, double want,
+                                                   double block) {
   const std::optional<Loan> none;
   bool has_taken_back = false;
   for (int tries = 0; tries < kBorrowsMax; ++tries) {
-    FQ_TRY_SET(const Reply answer, ask(name, shard, want));
+    FQ_TRY_SET(const Reply answer, ask(name, shard, std::max(want, block)));
     const std::string& said = answer.at(0).text;
     if (said == "loan") {
       return std::optional(Loan{answer.at(1).text, static_cast<double>(whole_in(answer.at(2))),
@@ -82,11 +110,57 @@ Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size
     }
     if (said == "none" && want > 0 && !has_taken_back) {
       has_taken_back = true;
-      FQ_TRY_SET(goes_on, take_back(name, answer, want));
+      FQ_TRY_SET(goes_on, take_back(name, answer, shard, want));
     }
     if (!goes_on) return none;
   }
   return none;
+}
+
+/// A schedule whose time comes in that call makes its message later.
+Result<Reply> Purses::call(size_t shard, const std::vector<std::string_view>& words) {
+  const bool was_calling = std::exchange(is_calling_, true);
+  Result<Reply> reply = shards_.at(shard).shard().change("change", words, Shard::Lost::is_repeated);
+  is_calling_ = was_calling;
+  return reply;
+}
+
+Purses::Total Purses::total_of(std::string_view name) const {
+  Total total;
+  for (const std::optional<LentRecord>& record : known_) {
+    const LentUnits* const each = record ? record->find(name) : nullptr;
+    if (each == nullptr) continue;
+    total.most = std::max(total.most, each->most);
+    total.share += each->share;
+    total.used += each->used;
+  }
+  return total;
+}
+
+/// More than is lacking, where there is more: the next push need not ask.
+Result<void> Purses::make_room(size_t shard, const Lack& lack, int times) {
+  const std::string name(lack.what == "messages" ? kMessages : kBytes);
+  if (!is_calling_) FQ_TRY(know_all());
+  const auto share = [&] {
+    const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
+    return units == nullptr ? 0 : units->share;
+  };
+  const double block = std::floor(lack.most / (4 * static_cast<double>(shards_.count())));
+  bool goes_on = !is_calling_ && times < kRoomsMax;
+  for (double missing = lack.lacks; goes_on && missing > 0;) {
+    const double there = total_of(name).used;
+    if (there + lack.came > lack.most) return full_over_shards(lack, there);
+    FQ_TRY_SET(const std::optional<Loan> loan, borrow(name, shard, missing, block));
+    goes_on = loan.has_value();
+    if (!goes_on) break;
+    const double before = share();
+    FQ_TRY_SET(const Reply reply,
+               call(shard, {"lent_take", loan_bytes(name, loan->epoch, loan->number, loan->units)}));
+    know(shard, reply.at(1).at(0).text);
+    // Another client may have brought it before.
+    missing = share() > before ? missing - (share() - before) : 0;
+  }
+  return goes_on ? Result<void>() : full_over_shards(lack, total_of(name).used);
 }
 
 std::string Purses::told_of_all(const std::string& name) const {
@@ -112,10 +186,7 @@ Result<Reply> Purses::ask(const std::string& name, size_t shard, double want) {
       .number(age)
       .number(static_cast<double>(random_() % kTagMax));
   const std::string told = told_of_all(name);
-  FQ_TRY_SET(const Reply reply,
-             shards_.at(shards_.of_tenant(name))
-                 .shard()
-                 .change("change", {"purse", name, asked.bytes(), told}, Shard::Lost::is_repeated));
+  FQ_TRY_SET(const Reply reply, call(shards_.of_tenant(name), {"purse", name, asked.bytes(), told}));
   return reply.at(1);
 }
 
@@ -127,21 +198,19 @@ Result<bool> Purses::join(const std::string& name, const Reply& answer) {
   if (!std::all_of(missing.begin(), missing.end(), is_known)) return false;  // one of them is away
   for (const Reply& each : missing) {
     const size_t shard = whole_in(each);
-    FQ_TRY_SET(const Reply reply,
-               shards_.at(shard).shard().change("change", {"lent_join", name, answer.at(1).text},
-                                                Shard::Lost::is_repeated));
+    FQ_TRY_SET(const Reply reply, call(shard, {"lent_join", name, answer.at(1).text}));
     know(shard, reply.at(1).at(0).text);
     if (known_[shard]->find(name) == nullptr) return false;  // it has other settings yet
   }
   return true;
 }
 
-/// Those that have units of this epoch which they do not use, the most first.
-std::vector<size_t> Purses::holders(const std::string& name, const std::string& epoch) const {
+/// Those but one that have units of this epoch which they do not use, the most first.
+std::vector<size_t> Purses::holders(const std::string& name, const std::string& epoch, size_t but) const {
   std::vector<std::pair<double, size_t>> found;
   for (size_t shard = 0; shard < known_.size(); ++shard) {
     const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
-    if (units != nullptr && units->spare() > 0 && epoch_of(*units) == epoch)
+    if (shard != but && units != nullptr && units->spare() > 0 && epoch_of(*units) == epoch)
       found.emplace_back(-units->spare(), shard);
   }
   std::sort(found.begin(), found.end());
@@ -152,13 +221,12 @@ std::vector<size_t> Purses::holders(const std::string& name, const std::string& 
 
 Result<void> Purses::give(size_t shard, const std::string& name, const std::string& epoch,
                           const std::string& loan) {
-  FQ_TRY_SET(const Reply reply, shards_.at(shard).shard().change("change", {"lent_give", name, epoch, loan},
-                                                                 Shard::Lost::is_repeated));
+  FQ_TRY_SET(const Reply reply, call(shard, {"lent_give", name, epoch, loan}));
   know(shard, reply.at(1).at(0).text);
   return {};
 }
 
-Result<bool> Purses::take_back(const std::string& name, const Reply& answer, double want) {
+Result<bool> Purses::take_back(const std::string& name, const Reply& answer, size_t asks, double want) {
   const std::string& epoch = answer.at(1).text;
   bool has_given = false;
   const std::vector<Reply>& late = answer.at(2).items;
@@ -170,7 +238,7 @@ Result<bool> Purses::take_back(const std::string& name, const Reply& answer, dou
     has_given = has_given || given.ok();
   }
   double gained = 0;
-  for (const size_t shard : holders(name, epoch)) {
+  for (const size_t shard : holders(name, epoch, asks)) {
     if (gained >= want) break;
     const double before = known_[shard]->find(name)->share;
     const Result<void> given = give(shard, name, epoch, "0");
@@ -197,13 +265,8 @@ Result<std::map<std::string, Purses::Total>> Purses::totals() {
   FQ_TRY(know_all());
   std::map<std::string, Total> totals;
   for (const std::optional<LentRecord>& record : known_) {
-    if (!record) continue;
-    for (const LentUnits& each : record->limits) {
-      Total& total = totals[each.name];
-      total.most = std::max(total.most, each.most);
-      total.share += each.share;
-      total.used += each.used;
-    }
+    for (const LentUnits& each : record ? record->limits : std::vector<LentUnits>())
+      totals.try_emplace(each.name, total_of(each.name));
   }
   return totals;
 }
@@ -220,7 +283,7 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
   FQ_TRY_SET(const auto all, totals());
   std::vector<std::string> faults;
   for (const auto& [name, total] : all) {
-    const std::string what = name == kRunning ? "the queue" : "pool " + name.substr(kRunning.size());
+    const std::string what = title_of(name);
     if (total.share > std::max(total.most, total.used))
       faults.push_back(what + ": its shards were lent more of its limit than there is");
     const size_t home = shards_.of_tenant(name);
@@ -248,11 +311,12 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
 
 Result<void> Purses::mend() {
   for (size_t shard = 0; shard < shards_.count(); ++shard)
-    FQ_TRY(shards_.at(shard).shard().change("change", {"lent_forget"}, Shard::Lost::is_repeated));
+    FQ_TRY(call(shard, {"lent_forget"}));
   return count_anew();
 }
 
 Result<void> Purses::count_anew() {
+  if (is_calling_) return {};
   FQ_TRY(know_all());
   std::set<std::string> names;
   for (const std::optional<LentRecord>& record : known_) {
@@ -260,7 +324,7 @@ Result<void> Purses::count_anew() {
     for (const LentUnits& each : record->limits) names.insert(each.name);
   }
   for (const std::string& name : names) {
-    const auto done = borrow(name, 0, 0);
+    const auto done = borrow(name, 0, 0, 0);
     if (!done && !is_away(done.error())) return done.error();
   }
   return {};

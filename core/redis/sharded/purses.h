@@ -29,12 +29,15 @@ class Purses {
   void forget(size_t shard) { known_[shard].reset(); }
   /// A pass begins: a purse that had nothing may have something again.
   void begin() { empty_.clear(); }
-  /// The queue has limits over all shards.
+  /// The queue has limits over all shards of what runs.
   bool are_used() const;
   /// It has messages that lack units of some limit.
   bool is_wanting(size_t shard) const;
   /// Loans for the next call of a shard that lacks something, for so many messages; "": there are none now.
   Result<std::string> fetch(size_t shard, size_t want);
+  /// Lends a shard what it lacks for a push; `times`: that was refused so often already. An Error: the queue
+  /// is full.
+  Result<void> make_room(size_t shard, const Lack& lack, int times);
   /// After the limits have become others: all shards use no more than all may, from here on.
   Result<void> count_anew();
 
@@ -53,20 +56,25 @@ class Purses {
     std::string epoch;
     double number = 0, units = 0;
   };
+  /// A call of a shard, in which none is lent anything for what it makes meanwhile.
+  Result<Reply> call(size_t shard, const std::vector<std::string_view>& words);
   Result<void> know_all();
-  Result<std::optional<Loan>> borrow(const std::string& name, size_t shard, double want);
+  Total total_of(std::string_view name) const;
+  /// `block`: as many at least, where the purse has them.
+  Result<std::optional<Loan>> borrow(const std::string& name, size_t shard, double want, double block);
   Result<Reply> ask(const std::string& name, size_t shard, double want);
   /// True: each of them has said what it uses.
   Result<bool> join(const std::string& name, const Reply& answer);
   /// True: some have given something back, or will not take what was late.
-  Result<bool> take_back(const std::string& name, const Reply& answer, double want);
+  Result<bool> take_back(const std::string& name, const Reply& answer, size_t asks, double want);
   Result<void> give(size_t shard, const std::string& name, const std::string& epoch, const std::string& loan);
   std::string told_of_all(const std::string& name) const;
-  std::vector<size_t> holders(const std::string& name, const std::string& epoch) const;
+  std::vector<size_t> holders(const std::string& name, const std::string& epoch, size_t but) const;
 
   Shards& shards_;
   std::vector<std::optional<LentRecord>> known_;
   std::set<std::string> empty_;  // in this pass
+  bool is_calling_ = false;
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -19,10 +19,6 @@ std::string_view over_shards(PolicyKey key, bool is_tenant, bool is_pool) {
     case PolicyKey::rate:
     case PolicyKey::burst:
       return is_tenant ? "" : is_pool ? "rate of a pool" : "rate of the whole queue";
-    case PolicyKey::max_messages:
-      return is_tenant ? "" : "max_messages of the whole queue";
-    case PolicyKey::max_bytes:
-      return is_tenant ? "" : "max_bytes of the whole queue";
     default:
       return "";
   }

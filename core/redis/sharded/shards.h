@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ class Shards {
   size_t of_id(MessageId id) const;
   size_t of_receipt(const Receipt& receipt);
   RedisQueue& at(size_t shard);
+  /// Whoever lends the shards room; before the first is asked for.
+  void are_lent_room_by(std::function<std::unique_ptr<RoomLender>(size_t)> lender_of) {
+    lender_of_ = std::move(lender_of);
+  }
 
   const std::string& tag(size_t shard) const { return entry_.tags[shard]; }
   std::string_view level() const;
@@ -97,6 +102,7 @@ class Shards {
   QueueEntry entry_;
   ServerAccess access_;
   std::vector<std::unique_ptr<RedisQueue>> queues_;
+  std::function<std::unique_ptr<RoomLender>(size_t)> lender_of_;
   bool is_attended_ = false;
   AwayList away_;  // of an attended one
   int64_t told_away_ms_ = 0;

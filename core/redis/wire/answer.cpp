@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 
 namespace fq {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view kWhenDone = "; try again when some are done";
 constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
+constexpr std::string_view kShort = "FQSHORT";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
@@ -51,18 +53,18 @@ bool begins_with_word(std::string_view text, std::string_view word) {
   return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
 }
 
-}  // namespace
+/// Takes the first word of a text out of it.
+std::string first_word(std::string_view& text) {
+  const std::string_view found = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), found.size() + 1));
+  return std::string(found);
+}
 
 /// What of a limit is in the way: what, how much there is (or came), the limit, then whose it is ("": the
 /// queue's).
 Error full(std::string_view said, bool never_fits) {
-  said.remove_prefix(std::min(said.find(' ') + 1, said.size()));
-  const auto word = [&] {
-    const std::string_view found = said.substr(0, said.find(' '));
-    said.remove_prefix(std::min(said.size(), found.size() + 1));
-    return std::string(found);
-  };
-  const std::string what = word(), there = word(), most = word();
+  first_word(said);
+  const std::string what = first_word(said), there = first_word(said), most = first_word(said);
   const std::string who = said.empty() ? "queue" : "tenant " + in_quotes(said);
   const std::string unit = what.substr(0, there == "1" ? what.size() - 1 : what.size());
   std::string text = who + (never_fits ? ": gets " : ": has ") + there + " " + unit;
@@ -71,9 +73,12 @@ Error full(std::string_view said, bool never_fits) {
   return Error{ErrorKind::later, std::move(text), 0};
 }
 
+}  // namespace
+
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
   for (const std::string_view word : {"FQFULL", "FQNEVER"})
     if (begins_with_word(refusal, word)) return full(refusal, word == "FQNEVER");
+  if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
@@ -89,6 +94,29 @@ bool says_full(const Error& error) {
 
 bool says_never_fits(const Error& error) {
   return error.kind == ErrorKind::later && error.text.find(kAtOnce) != std::string::npos;
+}
+
+std::optional<Lack> lack_in(const Error& error) {
+  if (error.kind != ErrorKind::later || !begins_with_word(error.text, kShort)) return std::nullopt;
+  std::string_view said = error.text;
+  first_word(said);
+  Lack lack;
+  lack.what = first_word(said);
+  for (double* const each : {&lack.lacks, &lack.came, &lack.most}) {
+    const std::optional<uint64_t> number = parse_decimal(first_word(said));
+    if (!number) return std::nullopt;
+    *each = static_cast<double>(*number);
+  }
+  return lack;
+}
+
+/// Some of it may have been lent to shards that do not answer, or to others just now.
+Error full_over_shards(const Lack& lack, double there) {
+  const auto number = [](double value) { return std::to_string(static_cast<uint64_t>(value)); };
+  Error error = full("FQFULL " + lack.what + " " + number(there) + " " + number(lack.most), false);
+  if (there + lack.came <= lack.most)
+    error.text.insert(error.text.size() - kWhenDone.size(), ", of which shards have the rest");
+  return error;
 }
 
 bool lacks_library(std::string_view refusal) { return refusal.starts_with("ERR Function not found"); }

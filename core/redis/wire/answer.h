@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <string>
 #include <string_view>
 // fq, below us.
@@ -16,6 +17,18 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
 bool says_full(const Error& error);
 /// The push is more than a limit by itself: waiting for room is of no use.
 bool says_never_fits(const Error& error);
+
+/// Of a limit of the whole queue that counts over its shards: what the shard of a push lacks for it.
+struct Lack {
+  std::string what;  // "messages" or "bytes"
+  double lacks = 0;  // so many were not lent to it
+  double came = 0;   // with the push
+  double most = 0;   // in all shards
+};
+/// None: it is another error.
+std::optional<Lack> lack_in(const Error& error);
+/// All shards together have none for it; so much is `there`, as far as they tell.
+Error full_over_shards(const Lack& lack, double there);
 
 /// This function is not there: the library has to be loaded.
 bool lacks_library(std::string_view refusal);

@@ -138,7 +138,7 @@ local function hints_of(call, due, session_end)
   if call.step == 1 then return {} end
   local function time(at) return at < math.huge and text.num(at) or '-1' end
   local is_open = not seats.node(call, '').blocked
-  if is_open and lent.any(call) then is_open = pick.next(call, '') ~= nil end
+  if is_open and lent.any_of_runs(call) then is_open = pick.next(call, '') ~= nil end
   return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0), 'due', time(math.min(due, schedules.due(call))),
     'session', time(session_end)}
 end
@@ -185,7 +185,8 @@ function M.finish(call)
   redis.call('HSET', call.root, unpack(root))
 end
 
--- Does what args[3] names of `things`, once nothing else is due. Reply: the head, and what that answers.
+-- Does what args[3] names of `things`, once nothing else is due. Reply: the head, what that answers, and 1 where more is used
+-- now than was lent.
 function M.one_of(things, keys, args)
   local call, fault = M.begin(keys, args[1], args[2])
   if not call then return fault end
@@ -196,7 +197,7 @@ function M.one_of(things, keys, args)
   end
   local head = M.head(call)
   M.finish(call)
-  return {head, answer}
+  return {head, answer, call.overdrawn}
 end
 
 return M

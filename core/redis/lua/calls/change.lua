@@ -164,6 +164,11 @@ local CHANGES = {
     shares.join(call, args[4], age, tag)
     return {shares.bytes(call, '')}
   end,
+  -- loans.
+  lent_take = function(call, args)
+    lent.take_all(call, args[4], 1)
+    return {shares.bytes(call, '')}
+  end,
   -- name, an epoch, a loan that comes too late if it comes: what it does not use it has no more.
   lent_give = function(call, args)
     local age, tag = struct.unpack('<dd', args[5])

@@ -97,7 +97,7 @@ function M.limits(call)
     faults[#faults + 1] = 'pool ' .. name .. ': counts others than run in it'
   end
   for _, name in ipairs(shares.wrong(call)) do
-    faults[#faults + 1] = (name == lent.QUEUE and 'the queue' or 'pool ' .. string.sub(name, 3)) .. ': uses more of its limit than this shard was lent'
+    faults[#faults + 1] = shares.title(name) .. ': uses more of its limit than this shard was lent'
   end
   return {text.num(call.ops), {}, faults}
 end

@@ -186,7 +186,7 @@ local function mend_limits(call)
   end
   for _, name in ipairs(pools.wrong(call, running)) do done[#done + 1] = 'pool ' .. name .. ': counts what runs in it' end
   if pools.any(call) then terms.count_pools(call) end
-  for _, name in ipairs(shares.wrong(call)) do done[#done + 1] = (name == lent.QUEUE and 'the queue' or 'pool ' .. string.sub(name, 3)) .. ': its shard is lent what it uses' end
+  for _, name in ipairs(shares.wrong(call)) do done[#done + 1] = shares.title(name) .. ': its shard is lent what it uses' end
   shares.counted(call)
   if call.ranked and ranks.may_set(call, false) then ranks.mend(call) end
   return {done}

@@ -8,9 +8,8 @@ local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
 -- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial;
--- of bells.lua, what it does; then loans, see purse.lua, of each the epoch, its number, how many, and of what.
+-- of bells.lua, what it does; then loans, see lent.lua.
 local WANTED = '<dddddI4BBBBdB'
-local LOAN = '<ddddH'
 local VERDICTS, LEASES = 1, 2  -- that are said again
 local LISTENS, RUNG = 1, 2     -- where nothing is taken it hears of what comes; it comes since it heard of something
 local GROUP = 4096     -- of one call
@@ -27,14 +26,6 @@ local function read_wanted(call, bytes)
   w.group_max = math.min(w.group_max, GROUP, call.settings.batch)
   w.listens, w.rung = bells_said % RUNG == LISTENS, bells_said >= RUNG
   return w
-end
-
-local function take_loans(call, bytes, at)
-  while at <= #bytes do
-    local age, tag, loan, more, name_bytes, from = struct.unpack(LOAN, bytes, at)
-    at = from + name_bytes
-    lent.take(call, string.sub(bytes, from, at - 1), age, tag, loan, more)
-  end
 end
 
 -- What it was given by an answer that it has not heard: nobody runs it.
@@ -121,7 +112,7 @@ function M.run(keys, args)
     if w.again >= LEASES then take_back_unheard(call, w.heard) end
     answers, at = settle(call, args, 6, tonumber(args[5]), w.again % LEASES == VERDICTS)
     extended = extend(call, args, at)
-    take_loans(call, args[3], w.loans_at)
+    lent.take_all(call, args[3], w.loans_at)
     taken, due, news = lease(call, w, args[4])
     if call.opened or w.listens then w.taken, w.tenant, call.taker = #taken, args[4], w end
   end

@@ -1,13 +1,14 @@
 -- amounts - how much tenants may hold: messages that have not ended and are not dead, and bytes of their payloads.
 --
 -- A hash has those tenants that are limited so (-1: not), with what they and all below them hold. What the whole
--- queue holds is counted anyhow.
+-- queue holds is counted anyhow; over shards it is held against what this one was lent, see lent.lua.
 local M = {}
 local MESSAGES, BYTES = 15, 16  -- PolicyKey
 local AMOUNT = '<dddd'
 local IS_HELD = {ready = true, delayed = true, leased = true, held = true}
 
 local function messages_of(sums) return sums.ready + sums.delayed + sums.leased + sums.held end
+M.messages_of = messages_of
 
 -- Of a path, or nil where it is not limited.
 local function at(call, path)
@@ -36,29 +37,38 @@ function M.count(call, path, what, by)
   end
 end
 
+-- So many messages and bytes by these values; -1: as many as come.
+function M.most_of(values)
+  local messages, bytes = values[MESSAGES], values[BYTES]
+  return messages and messages[1] or -1, bytes and bytes[1] or -1
+end
+
 -- What holds for the whole queue.
 local function of_queue(call)
-  local values = call.settings.values
-  local function most(key) return values[key] and values[key][1] or -1 end
-  return {messages_max = most(MESSAGES), bytes_max = most(BYTES), messages = messages_of(call.sums), bytes = call.sums.bytes,
+  local messages_max, bytes_max = M.most_of(call.settings.values)
+  return {messages_max = messages_max, bytes_max = bytes_max, messages = messages_of(call.sums), bytes = call.sums.bytes,
     had_messages = messages_of(call.had), had_bytes = call.had.bytes}
 end
 
 -- What grew in this call above what it may be: who, 'messages' or 'bytes', how much there was, and the limit; or nil.
--- Where what came is more than the limit by itself: how much that is, and that it never fits.
+-- Where what came is more than the limit by itself: how much that is, and that it never fits. Where it is more than this
+-- shard was lent: how much it lacks, and how much came.
 -- `path`: of a tenant for which something came.
 function M.refusal(call, path)
   local function excess(who, a)
     local messages, bytes = a.messages - a.had_messages, a.bytes - a.had_bytes
-    local function found(what, came, had, most)
+    local function found(what, name, came, had, value, most)
       local never = came > most
-      return {who, what, text.num(never and came or had), text.num(most), never}
+      if never then return {who, what, text.num(came), text.num(most), never} end
+      local lacks = who == '' and lent.lacks(call, name, had, value) or nil
+      if (lacks or value - most) <= 0 then return nil end
+      return {who, what, text.num(had), text.num(most), never, lacks and text.num(lacks), text.num(came)}
     end
-    if a.messages_max >= 0 and messages > 0 and a.messages > a.messages_max then
-      return found('messages', messages, a.had_messages, a.messages_max)
-    end
-    if a.bytes_max >= 0 and (messages > 0 or bytes > 0) and a.bytes > a.bytes_max then
-      return found('bytes', bytes, a.had_bytes, a.bytes_max)
+    local by_messages = a.messages_max >= 0 and messages > 0 and
+      found('messages', lent.MESSAGES, messages, a.had_messages, a.messages, a.messages_max)
+    if by_messages then return by_messages end
+    if a.bytes_max >= 0 and (messages > 0 or bytes > 0) then
+      return found('bytes', lent.BYTES, bytes, a.had_bytes, a.bytes, a.bytes_max)
     end
   end
   local found = excess('', of_queue(call))
@@ -71,7 +81,9 @@ function M.refusal(call, path)
 end
 -- The same as a reply.
 function M.fault(refusal)
-  return redis.error_reply((refusal[5] and 'FQNEVER ' or 'FQFULL ') .. refusal[2] .. ' ' .. refusal[3] .. ' ' .. refusal[4] .. ' ' .. refusal[1])
+  local who, what, there, most, never, lacks, came = unpack(refusal, 1, 7)
+  if lacks then return redis.error_reply('FQSHORT ' .. what .. ' ' .. lacks .. ' ' .. came .. ' ' .. most) end
+  return redis.error_reply((never and 'FQNEVER ' or 'FQFULL ') .. what .. ' ' .. there .. ' ' .. most .. ' ' .. who)
 end
 
 -- What timers did before counts as there.

@@ -5,6 +5,8 @@
 -- epoch that it is of, and each loan has its number there.
 --   age, tag: the epoch; loans: so many it has had in it (-1: its share is of none, and does not grow); share; most: the
 --   limit as this shard knows it. By name: what is counted, ':', and the pool whose limit it is ('': the queue's own).
+-- What ends makes room for what is of the same shard. What is not asked whether there is room for it, as what is kicked,
+-- may use more than the share: then all shards are counted anew.
 -- They lie in the root, where clients read them without a call, each with what is used of it and whether more is wanted.
 local M = {}
 local LENT = '<dddddddH'  -- age, tag, loans, share, most, used, wanted, bytes of the name
@@ -41,12 +43,21 @@ function M.bytes(call, used, wanted)
   return table.concat(parts)
 end
 
--- What is counted: what runs.
+-- What is counted: what runs; and of the queue, messages and bytes that it holds.
 local RUNNING = 'c:'
 M.QUEUE = RUNNING
+M.MESSAGES, M.BYTES = 'm:', 'b:'
 function M.of_pool(pool) return RUNNING .. pool end
+-- nil: it is no limit of what runs.
+function M.pool_of(name) return string.sub(name, 1, 2) == RUNNING and string.sub(name, 3) or nil end
 
 function M.any(call) return next(call.lent) ~= nil end
+function M.any_of_runs(call)
+  for name in pairs(call.lent) do
+    if M.pool_of(name) then return true end
+  end
+  return false
+end
 
 -- Whether its share has room for one more of what is used. Before the first loan of an epoch nothing that ends makes room:
 -- all shards together may use more than a limit that was lowered.
@@ -55,6 +66,13 @@ function M.is_short(l, used) return l.loans <= 0 or used >= l.share end
 function M.has_room(call, name, used)
   local l = call.lent[name]
   return not l or not M.is_short(l, used) or (call.foreseen and not call.foreseen[name]) or false
+end
+
+-- How much is lacking where `had` was used before, and so much is to be; nil: it is no limit over shards.
+function M.lacks(call, name, had, used)
+  local l = call.lent[name]
+  if not l then return nil end
+  return used - (l.loans <= 0 and math.min(l.share, had) or l.share)
 end
 
 -- From now on its share is what is used of it, and of no epoch: all shards are counted anew.
@@ -87,6 +105,16 @@ function M.take(call, name, age, tag, loan, more)
   local l = call.lent[name]
   if not l or l.age ~= age or l.tag ~= tag or l.loans < 0 or loan ~= l.loans + 1 then return end
   l.loans, l.share = loan, l.share + more
+end
+
+-- Loans as clients carry them: of each the epoch, its number, how many, and of what.
+local LOAN = '<ddddH'
+function M.take_all(call, bytes, at)
+  while at <= #bytes do
+    local age, tag, loan, more, name_bytes, from = struct.unpack(LOAN, bytes, at)
+    at = from + name_bytes
+    M.take(call, string.sub(bytes, from, at - 1), age, tag, loan, more)
+  end
 end
 
 -- What it does not use it has no more. Loans up to this number come too late.

@@ -2,7 +2,9 @@
 local M = {}
 
 local function used(call, name)
-  local pool = string.sub(name, 3)
+  if name == lent.MESSAGES then return amounts.messages_of(call.sums) end
+  if name == lent.BYTES then return call.sums.bytes end
+  local pool = lent.pool_of(name)
   if pool == '' then return seats.node(call, '').run end
   return pools.exists(call, pool) and pools.of(call, pool).run or 0
 end
@@ -29,28 +31,55 @@ local function add_wants(call, top, wants)
   call.foreseen = nil
 end
 
+-- More than was lent is used where nobody asked whether there is room.
+local function note_overdrawn(call)
+  for _, name in ipairs({lent.MESSAGES, lent.BYTES}) do
+    local l = call.lent[name]
+    if l and used(call, name) > l.share then
+      lent.reset(call, name, used(call, name))
+      call.overdrawn = 1
+    end
+  end
+end
+
 -- As clients read it. `top`: of which somebody wants something, too.
 function M.bytes(call, top)
   if not lent.any(call) then return lent.bytes(call) end
+  note_overdrawn(call)
   local wants = {}
-  add_wants(call, '', wants)
-  if top ~= '' then add_wants(call, top, wants) end
+  if lent.any_of_runs(call) then
+    add_wants(call, '', wants)
+    if top ~= '' then add_wants(call, top, wants) end
+  end
   return lent.bytes(call, function(name) return used(call, name) end,
     function(name) return wants[name] and call.sums.ready or 0 end)
 end
 
 -- The limits of the queue and of its pools are these from now on.
-function M.set_queue(call, most)
-  if call.step ~= 1 then lent.set(call, lent.QUEUE, most, used(call, lent.QUEUE)) end
+function M.set_queue(call, values, concurrency)
+  if call.step == 1 then return end
+  local messages, bytes = amounts.most_of(values)
+  local function set(name, most) lent.set(call, name, most >= 0 and most or math.huge, used(call, name)) end
+  set(lent.QUEUE, concurrency)
+  set(lent.MESSAGES, messages)
+  set(lent.BYTES, bytes)
 end
 function M.set_pools(call)
   if call.step == 1 then return end
   local gone = {}
   for name in pairs(call.lent) do
-    if name ~= lent.QUEUE and not pools.exists(call, string.sub(name, 3)) then gone[#gone + 1] = name end
+    local pool = lent.pool_of(name)
+    if pool and name ~= lent.QUEUE and not pools.exists(call, pool) then gone[#gone + 1] = name end
   end
   for _, name in ipairs(gone) do call.lent[name] = nil end
   pools.each(call, function(pool, l) lent.set(call, lent.of_pool(pool), l.concurrency, used(call, lent.of_pool(pool))) end)
+end
+
+-- Whose limit that is.
+function M.title(name)
+  if name == lent.MESSAGES then return 'the queue, max_messages' end
+  if name == lent.BYTES then return 'the queue, max_bytes' end
+  return name == lent.QUEUE and 'the queue' or 'pool ' .. lent.pool_of(name)
 end
 
 -- What is used was counted anew, and may be more than was lent.

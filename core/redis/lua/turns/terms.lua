@@ -73,7 +73,7 @@ local function set(call, path, values)
 end
 function M.set_queue(call, values)
   set(call, '', values)
-  shares.set_queue(call, seats.node(call, '').limits.concurrency)
+  shares.set_queue(call, values, seats.node(call, '').limits.concurrency)
 end
 
 local function set_tenant(call, path, values)
