@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
+#include "core/redis/records/packing.h"
 #include "core/redis/sharded/purses.h"
 // Tests.
 #include "tests/redis/sharded_fixture.h"
@@ -66,6 +67,19 @@ struct Client {
       purses.know(each, command(server, {"HGET", shards.tag(each) + "h", "lent"}).text);
     purses.begin();
     return answered(purses.fetch(shard, want));
+  }
+  /// What a purse answers who wants so much for a shard, by what that tells: "loan", and nobody brings it.
+  std::string ask(const TestServer& server, std::string_view name, size_t shard, double want) {
+    const LentRecord record = lent_to(server, shard);
+    const LentUnits* const units = record.find(name);
+    if (units == nullptr) return "";
+    Packer asked, told;
+    asked.number(static_cast<double>(shards.count())).number(static_cast<double>(shard));
+    for (const double each : {want, units->age, 7.0}) asked.number(each);
+    told.number(static_cast<double>(shard));
+    for (const double each : {units->age, units->tag, units->loans, units->share, units->most}) told.number(each);
+    RedisQueue& home = shards.at(shards.of_tenant(name));
+    return answered(home.shard().change("change", {"purse", name, asked.bytes(), told.bytes()})).at(1).at(0).text;
   }
   size_t hand_on(size_t shard, std::string_view loans, size_t want) {
     LeaseReply reply;

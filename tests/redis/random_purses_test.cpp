@@ -6,6 +6,8 @@
 // System.
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <numeric>
 #include <random>
 #include <set>
 // Tests.
@@ -14,6 +16,12 @@
 namespace fq::test {
 
 namespace {
+
+/// What the queue holds, as its limits count it.
+struct Held {
+  std::string tenant;
+  size_t bytes = 0;
+};
 
 /// What several clients do, and what may happen to them and to servers meanwhile.
 class RandomClients {
@@ -26,10 +34,11 @@ class RandomClients {
       REQUIRE(s_.queue->policy_set("t" + std::to_string(i), in_pool("p")).ok());
     }
     set_limits();
+    set_room();
   }
 
   void run() {
-    for (int i = 0; i < 120; ++i) step();
+    for (int i = 0; i < 120; ++i) step(), compare();
     finish();
   }
 
@@ -44,6 +53,38 @@ class RandomClients {
     note("limits " + std::to_string(of_queue_) + " " + std::to_string(of_pool_));
     REQUIRE(any().policy_set("", concurrency(static_cast<int64_t>(of_queue_))).ok());
     REQUIRE(any().policy_load(with_pool(static_cast<int64_t>(of_pool_)), {.inode = ++inode_}).ok());
+  }
+  /// Of both only one is near.
+  void set_room() {
+    room_ = 8 + below(24), room_bytes_ = below(2) == 0 ? 2 * room_ : 400;
+    note("room " + std::to_string(room_) + " " + std::to_string(room_bytes_));
+    const PolicyPatch patch{{{PolicyKey::max_messages, static_cast<int64_t>(room_), 0, {}},
+                             {PolicyKey::max_bytes, static_cast<int64_t>(room_bytes_), 0, {}}},
+                            {}};
+    REQUIRE(any().policy_set("", patch).ok());
+  }
+  size_t bytes() const {
+    return std::accumulate(held_.begin(), held_.end(), size_t{0},
+                           [](size_t sum, const auto& each) { return sum + each.second.bytes; });
+  }
+  /// False: there is no room.
+  bool push(Queue& queue, const std::string& tenant, size_t length) {
+    const std::string payload(length, 'x');
+    const NewMessage message = message_for(tenant, payload);
+    const Result<PushReply> reply = queue.push({&message, 1});
+    INFO(log_);
+    if (!reply) {
+      CAPTURE(reply.error().text);
+      REQUIRE(reply.error().text.find("has ") != std::string::npos);
+      note("full for " + tenant);
+      return false;
+    }
+    held_[reply->items.at(0).id] = {tenant, length};
+    note("push " + tenant + " " + std::to_string(length) + ": " + std::to_string(held_.size()) + " " +
+         std::to_string(bytes()));
+    REQUIRE(held_.size() <= room_);
+    REQUIRE(bytes() <= room_bytes_);
+    return true;
   }
   size_t running_in_pool() const {
     return static_cast<size_t>(std::count_if(running_.begin(), running_.end(), [&](const Delivery& each) {
@@ -62,17 +103,77 @@ class RandomClients {
   void settle_one() {
     if (running_.empty()) return;
     std::swap(running_[below(running_.size())], running_.back());
-    REQUIRE(settled(any(), running_.back()) == 1);
+    const bool is_buried = below(3) == 0;
+    const MessageId id = running_.back().id;
+    Settle verdict;
+    verdict.receipt = running_.back().receipt;
+    verdict.verdict = is_buried ? Verdict::bury : Verdict::ack;
+    REQUIRE(answered(any().settle({&verdict, 1})).items.at(0) == SettleStatus::ok);
     running_.pop_back();
-    note("settled");
+    note(is_buried ? "buried" : "acked");
+    if (is_buried) dead_[id] = held_.at(id);
+    held_.erase(id);
+  }
+  /// Of those that do not run.
+  void cancel_one() {
+    for (const auto& [id, held] : held_) {
+      const auto is_it = [&, id = id](const Delivery& each) { return each.id == id; };
+      if (below(3) != 0 || std::any_of(running_.begin(), running_.end(), is_it)) continue;
+      REQUIRE(answered(any().mutate({&id, 1}, Action::cancel)).changed == 1);
+      note("cancelled");
+      held_.erase(id);
+      return;
+    }
+  }
+  /// Whether there is room or not.
+  void kick_one() {
+    if (dead_.empty()) return;
+    const auto [id, held] = *dead_.begin();
+    REQUIRE(answered(any().mutate({&id, 1}, Action::kick)).changed == 1);
+    note("kicked");
+    held_[id] = held;
+    dead_.erase(id);
+  }
+  void edit_one() {
+    for (auto& [id, held] : held_) {
+      const auto is_it = [&, id = id](const Delivery& each) { return each.id == id; };
+      if (below(3) != 0 || std::any_of(running_.begin(), running_.end(), is_it)) continue;
+      const size_t length = 1 + below(6);
+      const std::string payload(length, 'y');
+      MessagePatch patch;
+      patch.payload = as_bytes(payload);
+      const Result<SettleStatus> edited = any().edit(id, patch);
+      note("edit to " + std::to_string(length) + (edited ? "" : ": full"));
+      if (!edited) return;
+      const bool has_grown = length > held.bytes;
+      held.bytes = length;
+      INFO(log_);
+      if (has_grown) REQUIRE(bytes() <= room_bytes_);
+      return;
+    }
   }
   void lose_purse(bool is_pool) {
-    const Reply found = command(s_.server, {"KEYS", is_pool ? "*pu:c:p" : "*pu:c:"});
-    if (!found.items.empty()) command(s_.server, {"DEL", found.items[0].text});
+    for (const char* const name : {is_pool ? "*pu:c:p" : "*pu:c:", is_pool ? "*pu:m:" : "*pu:b:"}) {
+      const Reply found = command(s_.server, {"KEYS", name});
+      if (!found.items.empty()) command(s_.server, {"DEL", found.items[0].text});
+    }
+  }
+  void die_with_loans() {
+    static_cast<void>(dies_.fetch(s_.server, below(dies_.shards.count()), 1 + below(4)));
+    const std::string_view name = below(2) == 0 ? kMessages : kBytes;
+    note("dies: " + dies_.ask(s_.server, name, below(dies_.shards.count()), static_cast<double>(1 + below(4))));
+  }
+  void compare() {
+    const StatsRow row = answered(any().stats({})).rows.at(0);
+    INFO(log_);
+    REQUIRE(row.ready + row.leased == held_.size());
+    REQUIRE(row.leased == running_.size());
+    REQUIRE(row.dead == dead_.size());
+    REQUIRE(row.bytes == bytes());
   }
 
   void step() {
-    switch (below(14)) {
+    switch (below(19)) {
       case 0:
         return set_limits();
       case 1:
@@ -82,18 +183,24 @@ class RandomClients {
         note("restart");
         return restart_of(s_.server, below(dies_.shards.count()));
       case 3:  // a client dies with what it was lent
-        note("dies");
-        static_cast<void>(dies_.fetch(s_.server, below(dies_.shards.count()), 1 + below(4)));
-        return;
+        return die_with_loans();
       case 4:
       case 5:
       case 6:
-        for (uint64_t i = below(6); i > 0; --i) push_one(any(), "t" + std::to_string(below(12)), "x");
+        for (uint64_t i = below(6); i > 0; --i) push(any(), "t" + std::to_string(below(12)), 1 + below(4));
         return;
       case 7:
       case 8:
       case 9:
         return settle_one();
+      case 10:
+        return set_room();
+      case 11:
+        return cancel_one();
+      case 12:
+        return kick_one();
+      case 13:
+        return edit_one();
       default:
         return take(any(), 1 + below(5));
     }
@@ -102,10 +209,18 @@ class RandomClients {
   /// At rest all of each limit is there again.
   void finish() {
     while (!running_.empty()) settle_one();
-    for (int i = 0; i < 12; ++i) {
-      for (int k = 0; k < 9; ++k) push_one(*s_.queue, "t" + std::to_string(i), "x");
-    }
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto is_full = [&] { return held_.size() >= room_ || bytes() >= room_bytes_; };
+    for (uint64_t i = 0; !is_full() && std::chrono::steady_clock::now() < end; ++i)
+      push(any(), "t" + std::to_string(i % 12), 1);
+    CHECK(is_full());
+    CHECK(!push(any(), "t" + std::to_string(below(12)), 1));
+    CHECK(is_well(*s_.queue));
+    REQUIRE(any().policy_set("", {{}, {PolicyKey::max_messages, PolicyKey::max_bytes}}).ok());
+    room_ = room_bytes_ = SIZE_MAX;
+    for (int i = 0; i < 12; ++i) {
+      for (int k = 0; k < 9; ++k) push(*s_.queue, "t" + std::to_string(i), 1);
+    }
     while (running_.size() < of_queue_ && std::chrono::steady_clock::now() < end) take(any(), 20);
     CHECK(running_.size() == of_queue_);
     CHECK(is_well(*s_.queue));
@@ -118,14 +233,15 @@ class RandomClients {
   std::vector<std::unique_ptr<Queue>> clients_;
   std::vector<Delivery> running_;
   std::set<std::string> in_pool_;
-  size_t of_queue_ = 0, of_pool_ = 0;
+  std::map<MessageId, Held> held_, dead_;
+  size_t of_queue_ = 0, of_pool_ = 0, room_ = 0, room_bytes_ = 0;
   uint64_t inode_ = 0;
   std::string log_;
 };
 
 }  // namespace
 
-TEST_CASE("random clients never run more than the queue and a pool may, and nothing of either is lost") {
+TEST_CASE("random clients never run or push more than the queue and a pool may, and nothing of it is lost") {
   const uint64_t only = number_of("FQ_SEED", 0);
   const uint64_t count = only != 0 ? 1 : number_of("FQ_HISTORIES", 12);
   for (uint64_t i = 0; i < count; ++i) {

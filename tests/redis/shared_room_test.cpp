@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 // fq, below us.
-#include "core/redis/records/packing.h"
 #include "core/redis/wire/answer.h"
 
 namespace fq::test {
@@ -294,25 +293,7 @@ TEST_CASE("room that was lent and does not arrive is lent again to its shard, an
   const auto [first, second] = one_of_two(s, other);
   REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 3)).ok());
   Client dies(s.server);
-  const std::string name(kMessages);
-  const auto lent_for = [&](uint64_t shard) {
-    const LentUnits units = lent_to(s.server, shard).find(kMessages) == nullptr
-                                ? LentUnits()
-                                : *lent_to(s.server, shard).find(kMessages);
-    const std::string want = Packer()
-                                 .number(4.0)
-                                 .number(static_cast<double>(shard))
-                                 .number(1.0)
-                                 .number(units.age)
-                                 .number(7.0)
-                                 .bytes();
-    Packer told;
-    told.number(static_cast<double>(shard));
-    for (const double each : {units.age, units.tag, units.loans, units.share, units.most}) told.number(each);
-    RedisQueue& home = dies.shards.at(dies.shards.of_tenant(name));
-    return answered(home.shard().change("change", {"purse", name, want, told.bytes()})).at(1).at(0).text;
-  };
-  REQUIRE(lent_for(shard_of(first)) == "loan");  // and nobody brings it
+  REQUIRE(dies.ask(s.server, kMessages, shard_of(first), 1) == "loan");
   SECTION("to its shard") { CHECK(takes(*s.queue, "a")); }
   SECTION("to another, once it is late") {
     CHECK(room_refusal(*s.queue, other).find("of which shards have the rest") != std::string::npos);
@@ -349,7 +330,9 @@ TEST_CASE("whoever forgets what it has of a limit of messages, there are never m
   while (sums(*s.queue).ready < 4) REQUIRE(takes(*s.another(), sums(*s.queue).ready % 2 == 0 ? "a" : other));
   CHECK(taken_of(*s.queue, 20) == 0);
   CHECK(shard_of(second) != shard_of(first));
-  REQUIRE(s.queue->maintain(10).ok());  // a refusal has not written what it has found
+  Client client(s.server);
+  for (size_t shard = 0; shard < 4; ++shard)  // a refusal has not written what it has found
+    REQUIRE(client.shards.at(shard).shard().tick().ok());
   CHECK(is_well(*s.queue));
 }
 
