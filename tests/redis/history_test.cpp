@@ -5,8 +5,10 @@
 #include "tests/redis/fixture.h"
 
 // System.
+#include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 // Tests.
@@ -46,6 +48,7 @@ class ServerHistory {
     if (costly_ || shards_ > 1) pools.clear();  // what a late start by time costs is another story
     model_.set_pools(pools);
     REQUIRE(queue_->policy_load({values_of(settings), {}, pools}, {.inode = 1}).ok());
+    if (below(2) == 0) set_room();
   }
   ~ServerHistory() { static_cast<void>(told_time_engine().remove(location_)); }
 
@@ -63,6 +66,34 @@ class ServerHistory {
   template <class T>
   void equal(const T& mine, const T& models, const std::string& what) {
     if (mine != models && fault_.empty()) fault_ = what + " after " + log_;
+  }
+
+  /// So many messages may be in the queue: of this the model knows nothing.
+  void set_room() {
+    room_ = 4 + below(12);
+    log_ += "room " + std::to_string(*room_) + "\n";
+    const PolicyValue most{PolicyKey::max_messages, static_cast<int64_t>(*room_), 0, {}};
+    REQUIRE(queue_->policy_set("", {{most}, {}}).ok());
+  }
+  size_t unfinished() {
+    model_.fire_timers();
+    return static_cast<size_t>(std::count_if(ids_.begin(), ids_.end(), [&](MessageId id) {
+      const State state = model_.find(id)->info.state;
+      return state == State::ready || state == State::delayed || state == State::leased ||
+             state == State::held;
+    }));
+  }
+  /// What is refused is more than there is room for, and as much as there is room for is taken: of a batch
+  /// with keys nobody says before how much that is.
+  std::optional<PushReply> put(const std::vector<NewMessage>& batch, size_t before) {
+    Result<PushReply> reply = queue_->push(batch);
+    if (!room_) return answered(std::move(reply));
+    if (reply && !reply->error) return std::move(reply).value();
+    equal(before + batch.size() > *room_, true, "refused with room for it");
+    equal((reply ? *reply->error : reply.error()).text.find("(max_messages)") != std::string::npos, true,
+          "refused for its room");
+    log_ += "full\n";
+    return std::nullopt;
   }
 
   static std::string account_of(std::string_view tenant) {
@@ -100,6 +131,7 @@ class ServerHistory {
       case 7:
         return mutate();
       case 8:
+        if (room_ && below(4) == 0) return set_room();
         return below(2) == 0 ? set() : edit();
       default:
         log_ += "advance\n";
@@ -113,7 +145,7 @@ class ServerHistory {
     texts.reserve(4 * batch.size());
     const std::string one = tenant();
     for (NewMessage& message : batch) {
-      message.tenant = texts.emplace_back(gathers_ ? one : tenant());
+      message.tenant = texts.emplace_back(gathers_ || (room_ && shards_ > 1) ? one : tenant());
       message.payload = as_bytes(texts.emplace_back("m" + std::to_string(++pushed_)));
       if (model_.settings.order == Order::priority) message.priority = static_cast<int32_t>(below(5)) - 2;
       const bool keyed = model_.settings.order == Order::key && below(4) != 0;
@@ -141,7 +173,10 @@ class ServerHistory {
         for (MessageId& id : *after) id = id_of_.at(id);
       }
     }
-    const PushReply reply = answered(queue_->push(theirs));
+    const size_t before = unfinished();
+    const std::optional<PushReply> said = put(theirs, before);
+    if (!said) return;
+    const PushReply& reply = *said;
     for (size_t i = 0; i < batch.size(); ++i) {
       const PushResult models = model_.put(batch[i]);
       const MessageId id = id_of_.try_emplace(models.id, reply.items.at(i).id).first->second;
@@ -151,6 +186,8 @@ class ServerHistory {
       if (models.status == PushStatus::accepted) ids_.push_back(models.id);
     }
     model_.settle_held();
+    const size_t after = unfinished();
+    equal(!room_ || after <= before || after <= *room_, true, "has more than there is room for");
   }
 
   void set_key(NewMessage& message, std::string_view key) {
@@ -275,6 +312,7 @@ class ServerHistory {
   std::map<MessageId, MessageId> id_of_;  // by the model's
   std::unique_ptr<Queue> queue_;
   Model model_{clock_};
+  std::optional<size_t> room_;  // messages; over shards a batch is of one account then
   bool gathers_ = false;
   bool costly_ = false;  // turns may cost bytes or time
   size_t pushed_ = 0;

@@ -91,7 +91,6 @@ TEST_CASE("what runs out of its time makes room in a queue of many shards") {
   REQUIRE(answered(s.queue->push({&message, 1})).items.at(0).status == PushStatus::accepted);
   CHECK(taken_of(*s.queue, 20) == 1);
   clock.advance(2'000);
-  REQUIRE(s.queue->maintain(10).ok());
   CHECK(taken_of(*s.queue, 20) == 1);
   CHECK(is_well(*s.queue));
 }

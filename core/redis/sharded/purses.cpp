@@ -125,6 +125,13 @@ Result<Reply> Purses::call(size_t shard, const std::vector<std::string_view>& wo
   return reply;
 }
 
+Result<bool> Purses::do_what_is_due() {
+  const bool was_calling = std::exchange(is_calling_, true);
+  Result<bool> done = shards_.do_what_is_due();
+  is_calling_ = was_calling;
+  return done;
+}
+
 Purses::Total Purses::total_of(std::string_view name) const {
   Total total;
   for (const std::optional<LentRecord>& record : known_) {
@@ -147,9 +154,18 @@ Result<void> Purses::make_room(size_t shard, const Lack& lack, int times) {
   };
   const double block = std::floor(lack.most / (4 * static_cast<double>(shards_.count())));
   bool goes_on = !is_calling_ && times < kRoomsMax;
+  bool is_all_done = false;
   for (double missing = lack.lacks; goes_on && missing > 0;) {
     const double there = total_of(name).used;
-    if (there + lack.came > lack.most) return full_over_shards(lack, there);
+    const bool is_full = there + lack.came > lack.most;
+    if (is_full && is_all_done) return full_over_shards(lack, there);
+    if (is_full) {
+      is_all_done = true;
+      FQ_TRY_SET(const bool may_have_room, do_what_is_due());
+      if (!may_have_room) return full_over_shards(lack, there);
+      FQ_TRY(know_all());
+      continue;
+    }
     FQ_TRY_SET(const std::optional<Loan> loan, borrow(name, shard, missing, block));
     goes_on = loan.has_value();
     if (!goes_on) break;

@@ -58,6 +58,8 @@ class Purses {
   };
   /// A call of a shard, in which none is lent anything for what it makes meanwhile.
   Result<Reply> call(size_t shard, const std::vector<std::string_view>& words);
+  /// What has run out of its time in another shard makes room; likewise.
+  Result<bool> do_what_is_due();
   Result<void> know_all();
   Total total_of(std::string_view name) const;
   /// `block`: as many at least, where the purse has them.

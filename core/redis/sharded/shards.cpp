@@ -2,7 +2,9 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 // fq, below us.
@@ -29,6 +31,16 @@ ServerAccess shared_access(ServerAccess access) {
 }
 
 }  // namespace
+
+int64_t time_in(const Reply& told) {
+  return told.is_text() ? std::strtoll(told.text.c_str(), nullptr, 10) : -1;
+}
+
+int64_t clock_ms_in(const Reply& time) {
+  const uint64_t ms =
+      parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
+  return static_cast<int64_t>(ms);
+}
 
 Shards::Shards(QueueEntry entry, ServerAccess access)
     : entry_(std::move(entry)), access_(shared_access(std::move(access))), queues_(entry_.tags.size()) {}
@@ -139,6 +151,28 @@ std::vector<Result<Reply>> Shards::roots_each(std::span<const std::string_view> 
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < count(); ++shard) commands.push_back(root_command(shard, fields));
   return ask_each(commands);
+}
+
+Result<bool> Shards::do_what_is_due() {
+  constexpr std::array<std::string_view, 2> kTimes = {"due", "session"};
+  std::vector<std::vector<std::string>> commands;
+  for (size_t shard = 0; shard < count(); ++shard) commands.push_back(root_command(shard, kTimes));
+  commands.push_back({"TIME"});
+  const std::vector<Result<Reply>> roots = ask_each(commands);
+  const Reply nothing;
+  const int64_t now_ms = told_ms().value_or(clock_ms_in(roots.back() ? *roots.back() : nothing));
+  bool is_any = false;
+  for (size_t shard = 0; shard < count(); ++shard) {
+    const auto is_over = [&](size_t field) {
+      const int64_t at_ms = roots[shard] ? time_in(roots[shard]->at(field)) : -1;
+      return at_ms >= 0 && at_ms <= now_ms;
+    };
+    if (!is_over(0) && !is_over(1)) continue;
+    const Result<Reply> done = at(shard).shard().tick();
+    if (!done && !is_away(done.error())) return done.error();
+    is_any = is_any || done.ok();
+  }
+  return is_any;
 }
 
 Result<std::vector<Reply>> Shards::roots(std::span<const std::string_view> fields) {

@@ -24,6 +24,11 @@ inline bool is_away(const Error& error) {
   return error.kind == ErrorKind::later || error.kind == ErrorKind::io;
 }
 
+/// A time in a root; -1: there is none.
+int64_t time_in(const Reply& told);
+/// What a server answers to TIME; 0: that cannot be read.
+int64_t clock_ms_in(const Reply& time);
+
 class Shards {
  public:
   /// Needs: an entry of several shards.
@@ -93,6 +98,8 @@ class Shards {
   /// These fields of the root of each.
   std::vector<Result<Reply>> roots_each(std::span<const std::string_view> fields);
   Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
+  /// Does what is due in those that answer. False: nothing was.
+  Result<bool> do_what_is_due();
   /// What of a root tells them apart.
   std::vector<std::string> root_command(size_t shard, std::span<const std::string_view> fields) const;
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/text/decimal.h"
 
 namespace fq {
 
@@ -15,11 +14,6 @@ namespace {
 
 constexpr int64_t kFreshMs = 20;       // so long what was read is used again
 constexpr double kWeightOfOne = 1000;  // as the server's program has it
-
-/// -1: there is none.
-int64_t time_in(const Reply& told) {
-  return told.is_text() ? std::strtoll(told.text.c_str(), nullptr, 10) : -1;
-}
 
 }  // namespace
 
@@ -94,11 +88,10 @@ Result<void> Visits::look(bool fresh) {
   }
   const Reply nothing;
   const Reply& time = replies.back() ? *replies.back() : nothing;
-  const uint64_t server_ms =
-      parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
+  const int64_t server_ms = clock_ms_in(time);
   if (server_ms == 0) return {};  // what was known of its clock stays
   looked_at_ms_ = system_clock().boot_ms();
-  server_ahead_ms_ = static_cast<int64_t>(server_ms) - looked_at_ms_;
+  server_ahead_ms_ = server_ms - looked_at_ms_;
   return {};
 }
 
