@@ -91,6 +91,28 @@ is "one runs" x "$(fq -q lent pop --lease 1h --json | jq -r .payload)"
 gives 1 "" fq -q lent pop --lease 1h
 gives 0 "" fq queue remove lent --yes
 
+# Nor does such a queue hold more than it may, and no room is lost.
+fq queue create --shards 4 -q room
+fq -q room queue set max_messages=1
+make_room() {
+  local code
+  by "$1" -q room push -t "room$1" x
+  code=$?
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: it has its room" 1 "$(fq -q room stats --json | jq .ready)" ;;
+    75) is "cut $1: nothing was done" 0 "$(fq -q room stats --json | jq .ready)" ;;
+    *) fail "cut $1: a push for which there is room ends with $code: $(cat "$work/err")" ;;
+  esac
+  fq -q room cancel --all --yes >"$work/out"
+  is "cut $1: there is room again" yes "$(fq -q room push --block=30s -t "next$1" x >"$work/id" && echo yes)"
+  gives 75 "max_messages" fq -q room push -t "over$1" x
+  fq -q room cancel --all --yes >"$work/out"
+}
+each_cut make_room
+[ "$places" -gt 15 ] || fail "a push of a shard that lacks room is cut at $places places only"
+gives 0 "" fq check -q room
+gives 0 "" fq queue remove room --yes
+
 # A message that moves is in one of two queues, whatever is cut.
 fq queue create other
 move() {

@@ -38,7 +38,6 @@ done
 gives 64 "another shard" fq push -t "right$i" --after "$one" y
 gives 0 "" fq push -t "right$i" --after "$two" y
 gives 78 "one shard" fq queue set rate=3/s
-gives 78 "one shard" fq queue set max_messages=3
 gives 78 "one shard" fq queue set scope=queue
 # No more run than the queue may, in whatever shards; explain says what is in the way, and check that it agrees.
 gives 0 "" fq queue set concurrency=3
@@ -49,6 +48,23 @@ is "what is in the way" "concurrency 3 3" "$(fq explain "$id" --json | jq -r '.r
 gives 0 "" fq check
 jq -r .receipt "$work/leased" | while read -r receipt; do fq release "$receipt"; done
 gives 0 "" fq queue set concurrency=
+# Nor are there more of them than it may hold, or bytes; who may wait gets the room that another shard makes.
+there=$(fq stats --json | jq '.ready + .leased + .delayed + .held')
+gives 0 "" fq queue set max_messages=$((there + 1))
+id=$(fq push -t left x)
+for account in left right1 right2 right3; do
+  gives 75 "queue: has $((there + 1)) messages, the limit is $((there + 1)) (max_messages); try again" fq push -t $account y
+done
+gives 75 "max_messages" fq push --block=50ms -t right1 y
+gives 0 "" fq check
+fq cancel "$id"
+gives 0 "" fq push --block=30s -t right1 y
+gives 0 "" fq queue set max_messages= "max_bytes=$(fq stats --json | jq .bytes)B"
+gives 75 "(max_bytes)" fq push -t right2 y
+gives 0 "" fq cancel -t right1 --yes
+gives 0 "" fq push -t right2 y
+gives 0 "" fq cancel -t right2 --yes
+gives 0 "" fq queue set max_bytes=
 gives 0 "" fq tenant set left max_messages=1 concurrency=1
 gives 75 "max_messages" fq push -t left y
 gives 0 "" fq queue set attempts=2

@@ -77,9 +77,13 @@ struct Client {
     asked.number(static_cast<double>(shards.count())).number(static_cast<double>(shard));
     for (const double each : {want, units->age, 7.0}) asked.number(each);
     told.number(static_cast<double>(shard));
-    for (const double each : {units->age, units->tag, units->loans, units->share, units->most}) told.number(each);
+    for (const double each : {units->age, units->tag, units->loans, units->share, units->most})
+      told.number(each);
     RedisQueue& home = shards.at(shards.of_tenant(name));
-    return answered(home.shard().change("change", {"purse", name, asked.bytes(), told.bytes()})).at(1).at(0).text;
+    return answered(home.shard().change("change", {"purse", name, asked.bytes(), told.bytes()}))
+        .at(1)
+        .at(0)
+        .text;
   }
   size_t hand_on(size_t shard, std::string_view loans, size_t want) {
     LeaseReply reply;

@@ -161,7 +161,8 @@ class RandomClients {
   void die_with_loans() {
     static_cast<void>(dies_.fetch(s_.server, below(dies_.shards.count()), 1 + below(4)));
     const std::string_view name = below(2) == 0 ? kMessages : kBytes;
-    note("dies: " + dies_.ask(s_.server, name, below(dies_.shards.count()), static_cast<double>(1 + below(4))));
+    note("dies: " +
+         dies_.ask(s_.server, name, below(dies_.shards.count()), static_cast<double>(1 + below(4))));
   }
   void compare() {
     const StatsRow row = answered(any().stats({})).rows.at(0);

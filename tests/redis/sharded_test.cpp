@@ -118,8 +118,7 @@ TEST_CASE("what two shards would have to know together is refused by name") {
   CHECK(pushed.error().text.find("another shard") != std::string::npos);
   after.after = {second};
   CHECK(s.queue->push({&after, 1}).ok());
-  for (const PolicyKey key :
-       {PolicyKey::max_messages, PolicyKey::max_bytes, PolicyKey::rate, PolicyKey::scope}) {
+  for (const PolicyKey key : {PolicyKey::rate, PolicyKey::scope}) {
     const PolicyValue value{key, 1, key == PolicyKey::rate ? 1'000 : 0, {}};
     const Result<void> set = s.queue->policy_set("", {{value}, {}});
     REQUIRE(!set.ok());

@@ -326,8 +326,7 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
 }
 
 Result<void> Purses::mend() {
-  for (size_t shard = 0; shard < shards_.count(); ++shard)
-    FQ_TRY(call(shard, {"lent_forget"}));
+  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(call(shard, {"lent_forget"}));
   return count_anew();
 }
 
