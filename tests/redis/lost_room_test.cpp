@@ -14,8 +14,14 @@ TEST_CASE("room that was lent and does not arrive is lent again to its shard, an
   const auto [first, second] = one_of_two(s, other);
   REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 3)).ok());
   Client dies(s.server);
-  REQUIRE(dies.ask(s.server, kMessages, shard_of(first), 1) == "loan");
+  const std::string loan = dies.borrow(s.server, kMessages, shard_of(first), 1);
+  REQUIRE(!loan.empty());
   SECTION("to its shard") { CHECK(takes(*s.queue, "a")); }
+  SECTION("to its shard, where it comes twice") {
+    for (int i = 0; i < 2; ++i) dies.bring(shard_of(first), loan);
+    CHECK(share_of(s.server, shard_of(first), kMessages) == 2);
+    CHECK(takes(*s.queue, "a"));
+  }
   SECTION("to another, once it is late") {
     CHECK(room_refusal(*s.queue, other).find("of which shards have the rest") != std::string::npos);
     bool is_taken = false;
@@ -24,6 +30,8 @@ TEST_CASE("room that was lent and does not arrive is lent again to its shard, an
       is_taken = takes(*s.queue, other);
     }
     CHECK(is_taken);
+    dies.bring(shard_of(first), loan);
+    CHECK(share_of(s.server, shard_of(first), kMessages) == 1);
   }
   CHECK(taken_of(*s.queue, 20) == 0);
   CHECK(is_well(*s.queue));
@@ -39,6 +47,7 @@ TEST_CASE("whoever forgets what it has of a limit of messages, there are never m
   SECTION("the server of the purse") {
     const std::string key = purse_key(s.server, kMessages);
     command(s.server, {"HSET", key.substr(0, key.rfind("pu:")) + "h", "run", "another"});
+    command(s.server, {"HSET", key, "run", "another"});
   }
   SECTION("a shard that has given back what it did not use") {
     REQUIRE(settled(*s.queue, taken(*s.queue, 1).at(0)) == 1);

@@ -68,8 +68,8 @@ struct Client {
     purses.begin();
     return answered(purses.fetch(shard, want));
   }
-  /// What a purse answers who wants so much for a shard, by what that tells: "loan", and nobody brings it.
-  std::string ask(const TestServer& server, std::string_view name, size_t shard, double want) {
+  /// The loan of so much for a shard, by what that tells; "": there is none.
+  std::string borrow(const TestServer& server, std::string_view name, size_t shard, double want) {
     const LentRecord record = lent_to(server, shard);
     const LentUnits* const units = record.find(name);
     if (units == nullptr) return "";
@@ -80,10 +80,16 @@ struct Client {
     for (const double each : {units->age, units->tag, units->loans, units->share, units->most})
       told.number(each);
     RedisQueue& home = shards.at(shards.of_tenant(name));
-    return answered(home.shard().change("change", {"purse", name, asked.bytes(), told.bytes()}))
-        .at(1)
-        .at(0)
-        .text;
+    const Reply reply =
+        answered(home.shard().change("change", {"purse", name, asked.bytes(), told.bytes()})).at(1);
+    if (reply.at(0).text != "loan") return "";
+    Packer loan;
+    loan.raw(reply.at(1).text);
+    for (const size_t each : {2U, 3U}) loan.number(std::stod(reply.at(each).text));
+    return loan.number(static_cast<uint16_t>(name.size())).raw(name).bytes();
+  }
+  void bring(size_t shard, std::string_view loans) {
+    answered(shards.at(shard).shard().change("change", {"lent_take", loans}));
   }
   size_t hand_on(size_t shard, std::string_view loans, size_t want) {
     LeaseReply reply;

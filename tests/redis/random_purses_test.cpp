@@ -158,11 +158,19 @@ class RandomClients {
       if (!found.items.empty()) command(s_.server, {"DEL", found.items[0].text});
     }
   }
-  void die_with_loans() {
-    static_cast<void>(dies_.fetch(s_.server, below(dies_.shards.count()), 1 + below(4)));
+  /// A client dies with what it was lent, or is only slow.
+  void borrow() {
+    const size_t shard = below(dies_.shards.count());
     const std::string_view name = below(2) == 0 ? kMessages : kBytes;
-    note("dies: " +
-         dies_.ask(s_.server, name, below(dies_.shards.count()), static_cast<double>(1 + below(4))));
+    late_.emplace_back(shard, dies_.fetch(s_.server, shard, 1 + below(4)));
+    late_.emplace_back(shard, dies_.borrow(s_.server, name, shard, static_cast<double>(1 + below(4))));
+    note("borrow for " + std::to_string(shard) + ", " + std::to_string(late_.back().second.size()));
+  }
+  void come_late() {
+    if (late_.empty()) return;
+    const auto& [shard, loans] = late_[below(late_.size())];
+    note("late for " + std::to_string(shard));
+    dies_.bring(shard, loans);
   }
   void compare() {
     const StatsRow row = answered(any().stats({})).rows.at(0);
@@ -174,7 +182,7 @@ class RandomClients {
   }
 
   void step() {
-    switch (below(19)) {
+    switch (below(20)) {
       case 0:
         return set_limits();
       case 1:
@@ -183,8 +191,8 @@ class RandomClients {
       case 2:
         note("restart");
         return restart_of(s_.server, below(dies_.shards.count()));
-      case 3:  // a client dies with what it was lent
-        return die_with_loans();
+      case 3:
+        return below(2) == 0 ? borrow() : come_late();
       case 4:
       case 5:
       case 6:
@@ -194,6 +202,8 @@ class RandomClients {
       case 8:
       case 9:
         return settle_one();
+      case 19:
+        return borrow();
       case 10:
         return set_room();
       case 11:
@@ -235,6 +245,7 @@ class RandomClients {
   std::vector<Delivery> running_;
   std::set<std::string> in_pool_;
   std::map<MessageId, Held> held_, dead_;
+  std::vector<std::pair<size_t, std::string>> late_;
   size_t of_queue_ = 0, of_pool_ = 0, room_ = 0, room_bytes_ = 0;
   uint64_t inode_ = 0;
   std::string log_;
