@@ -212,7 +212,10 @@ Result<Reply> Shard::call_with_room(std::string_view function, const std::vector
     if (reply && is_overdrawn(function, *reply)) FQ_TRY(lender_->count_anew());
     const std::optional<Lack> lack = reply ? std::nullopt : lack_in(reply.error());
     if (!lack) return reply;
-    FQ_TRY(lender_->make_room(*lack, times));
+    Result<void> lent = lender_->make_room(*lack, times);
+    // Whatever became of a loan: of what was called for nothing was done.
+    if (!lent && lent.error().kind == ErrorKind::io) return Error{ErrorKind::later, lent.error().text, 0};
+    FQ_TRY(std::move(lent));
   }
 }
 
