@@ -60,6 +60,22 @@ TEST_CASE("what runs out of its time makes room in a queue of many shards") {
   CHECK(is_well(*s.queue));
 }
 
+TEST_CASE("above a limit that was lowered, what runs out of its time makes room for nothing") {
+  FakeClock clock;
+  Sharded s(4, told_time_engine(), &clock);
+  std::string other;
+  one_of_two(s, other);
+  for (int i = 0; i < 2; ++i) push_one(*s.queue, other, "x");
+  NewMessage message = message_for("a");
+  message.ttl_ms = 1'000;
+  REQUIRE(answered(s.queue->push({&message, 1})).items.size() == 1);
+  REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 3)).ok());
+  clock.advance(2'000);
+  CHECK(!takes(*s.queue, "a"));  // four are left
+  CHECK(sums(*s.queue).ready == 4);
+  CHECK(is_well(*s.queue));
+}
+
 TEST_CASE("a queue of many shards holds no more bytes than it may") {
   Sharded s;
   std::string other;
