@@ -65,6 +65,14 @@ class Facts {
   Table table_{{0, 1}};
 };
 
+/// "HOME, PATH" of "HOME=/root", "PATH=/bin".
+std::string names_text(const std::vector<std::string>& variables) {
+  std::string text;
+  for (const std::string& variable : variables)
+    text.append(text.empty() ? "" : ", ").append(variable, 0, variable.find('='));
+  return text;
+}
+
 std::string last_error_text(const LastError& error) {
   std::string text = local_time_text(error.at_wall_ms);
   const std::string status = status_text(error.exit, error.signal, error.reason);
@@ -116,9 +124,17 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (!message.key.empty()) facts.add("key", shown(message.key));
   for (const Tag& tag : message.tags) facts.add("tag", shown(tag.name + "=" + tag.value));
   if (message.command) {
-    facts.add("command", shown(command_text(*message.command)));
+    facts.add("command", command_text(*message.command));
     facts.add("cwd", shown(message.command->cwd));
+    // Not their values: they may be secrets.
+    if (!message.command->env.empty())
+      facts.add("env", shown_short(names_text(message.command->env), kFactColumns));
   }
+  if (message.timeout_ms) facts.add("timeout", format_duration(*message.timeout_ms));
+  if (message.keep_ms) facts.add("keep", format_duration(*message.keep_ms));
+  if (!message.unique.empty()) facts.add("unique", shown(message.unique));
+  if (!message.schedule.empty()) facts.add("schedule", shown(message.schedule));
+  facts.add_time("scheduled at", message.scheduled_at_wall_ms);
   facts.add("attempts", std::to_string(message.attempts) + " of " + std::to_string(message.attempts_max));
   facts.add("deliveries",
             std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");

@@ -160,20 +160,32 @@ std::string shown(std::string_view text) {
   return escape_terminal(text, {!locale_shows_utf8(), false, false});
 }
 
-std::string shown_short(std::string_view text, size_t columns) {
+namespace {
+
+/// By the character, since a payload may be long: each as `see` tells it.
+template <class See>
+std::string cut(std::string_view text, size_t columns, const See& see) {
   // Characters are limited too: accents without end take no column.
   const size_t characters_max = 4 * columns;
-  std::string cut;
+  std::string begin;
   size_t used = 0;
   for (size_t count = 0; !text.empty(); ++count) {
     const size_t bytes = std::max<size_t>(utf8_next(text).bytes, 1);
-    const std::string next = shown(text.substr(0, bytes));
+    const std::string next = see(text.substr(0, bytes));
     used += columns_of(next);
-    if (used > columns || count == characters_max) return cut + "...";
-    cut += next;
+    if (used > columns || count == characters_max) return begin + "...";
+    begin += next;
     text.remove_prefix(bytes);
   }
-  return cut;
+  return begin;
+}
+
+}  // namespace
+
+std::string shown_short(std::string_view text, size_t columns) { return cut(text, columns, shown); }
+
+std::string cut_short(std::string_view text, size_t columns) {
+  return cut(text, columns, [](std::string_view character) { return std::string(character); });
 }
 
 }  // namespace fq::cli

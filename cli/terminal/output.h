@@ -57,5 +57,7 @@ bool locale_shows_utf8();
 std::string shown(std::string_view text);
 /// The same, cut to about `columns` characters.
 std::string shown_short(std::string_view text, size_t columns);
+/// `text`, which may be seen as it is, cut likewise.
+std::string cut_short(std::string_view text, size_t columns);
 
 }  // namespace fq::cli

@@ -239,20 +239,16 @@ std::string message_form(const MessageInfo& message) {
 }
 
 std::string command_text(const JobCommand& command) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
   std::string text;
-  for (const std::string& word : command.argv) {
-    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-    text.append(text.empty() ? "" : " ").append(plain ? word : quote_shell(word));
-  }
+  for (const std::string& word : command.argv)
+    text.append(text.empty() ? "" : " ").append(shell_word(word, !locale_shows_utf8()));
   return text;
 }
 
 std::string content_text(const MessageInfo& message, size_t columns) {
   if (!message.lost.empty()) return "(lost)";
-  return shown_short(message.command ? command_text(*message.command) : message.payload.value_or(""),
-                     columns);
+  return message.command ? cut_short(command_text(*message.command), columns)
+                         : shown_short(message.payload.value_or(""), columns);
 }
 
 std::string ids_text(const std::vector<MessageId>& ids) {

@@ -32,7 +32,7 @@ std::string message_line(std::string_view queue, const MessageInfo& message);
 /// The fields of it that may be edited, as one object: a key a line, each of them there.
 std::string message_form(const MessageInfo& message);
 
-/// The words of a command as a shell would take them.
+/// The words of a command as a shell would take them. Escaped.
 std::string command_text(const JobCommand& command);
 /// The contents of it, for a row of a table: its command or how its payload begins. Escaped.
 std::string content_text(const MessageInfo& message, size_t columns);

@@ -32,6 +32,19 @@ TEST_CASE("a shell reads a quoted text as one word") {
   CHECK(quote_shell("") == "''");
 }
 
+TEST_CASE("a word of a command is shown as a shell reads it, and nothing in it is obeyed by a terminal") {
+  CHECK(shell_word("--size=5", false) == "--size=5");
+  CHECK(shell_word("", false) == "''");
+  CHECK(shell_word("it's a\\b $x", false) == "'it'\\''s a\\b $x'");
+  CHECK(shell_word("测", false) == "'测'");
+  CHECK(shell_word("测", true) == "$'\\346\\265\\213'");
+  CHECK(shell_word("a\\\n'\t\r", false) == "$'a\\\\\\n\\'\\t\\r'");
+  CHECK(shell_word("\x1b[0m\xff\x7f"
+                   "7",
+                   false) == "$'\\033[0m\\377\\1777'");
+  CHECK(shell_word("\xc2\x9b\xe2\x80\xae", false) == "$'\\302\\233\\342\\200\\256'");
+}
+
 TEST_CASE("long texts are cut between characters when they are quoted for a person") {
   CHECK(in_quotes("x") == "'x'");
   std::string many;

@@ -51,10 +51,26 @@ fq push -q key -t "$name" x >/dev/null
 fq queue set -q key order=key
 fq push -q key -t "$name" --key "$text" x >/dev/null
 
+fq schedule set hourly @hourly -t "$name" --tag "K=$text" -- sh -c "$text"
+fq schedule set daily @daily -t "$name" "$evil"
+fq schedule run hourly >/dev/null
+fq push -t "$name" --env-all -- sh -c "$evil" >/dev/null
+
 for id in 1 2 3 4 5; do
   view "$FQ" show "$id"
   view "$FQ" explain "$id"
+  view "$FQ" jobs "$id"
 done
+view "$FQ" jobs
+view "$FQ" jobs -q work --state failed
+view "$FQ" show "$(fq jobs --tag "K=$text" --json | jq 'select(.schedule).id')"
+view "$FQ" schedule list
+view "$FQ" schedule show hourly
+view "$FQ" schedule show daily
+view "$FQ" report
+view "$FQ" report -q work
+view "$FQ" simulate
+view "$FQ" log --tag "K=$text"
 view "$FQ" show -q work 1
 view "$FQ" peek --state all
 view "$FQ" peek -q key
@@ -76,6 +92,19 @@ view "$FQ" push -t "$name" -p "$evil" x
 view "$FQ" push --delay "$evil" x
 view "$FQ" peek -q "$evil"
 view "$FQ" show "$evil"
+for command in jobs result wait edit cancel kick "move --to work" "schedule show" "queue rename"; do
+  # shellcheck disable=SC2086
+  view "$FQ" $command "$evil"
+done
+for command in jobs log wait kick cancel move; do
+  view "$FQ" $command --to "$evil" -t "$evil"
+  view "$FQ" $command --tag "$evil"
+done
+view "$FQ" kick --reason "$evil" --state "$evil"
+view "$FQ" schedule set "$evil" "$evil" x
+view "$FQ" schedule set x @hourly --tz "$evil" x
+view "$FQ" push -t "$name" --shell "$evil" -- "$evil"
+view "$FQ" report --since "$evil"
 view "$FQ" "$evil"
 view "$FQ" stats "--$evil"
 view "$FQ" ack "$evil"

@@ -12,7 +12,12 @@ is 'what follows -- is stored word for word' '["convert","-q","5","--wait","it'\
 is 'with the directory' "\"$work/a dir\"" "$(json .cwd "$id")"
 is 'and an empty input' '""' "$(json .payload "$id")"
 is 'a person sees it as a shell would take it' \
-  "convert -q 5 --wait 'it'\\\\''s' '' '*'" "$(fq show "$id" | sed -n 's/^command *//p')"
+  "convert -q 5 --wait 'it'\\''s' '' '*'" "$(fq show "$id" | sed -n 's/^command *//p')"
+words=(printf '%s|' "it's" 'a\b "$x"' $'a\nb\t\a\377' ü '' $'\'\e7')
+odd=$(fq push -q odd -- "${words[@]}")
+pasted() { eval "$(LC_ALL=$1 "$FQ" show -q odd "$odd" | sed -n 's/^command *//p')"; }
+is 'what a person sees can be pasted' "$("${words[@]}")" "$(pasted C.UTF-8)"
+is 'in any locale' "$("${words[@]}")" "$(pasted C)"
 is 'and where it runs' "$work/a dir" "$(fq show "$id" | sed -n 's/^cwd *//p')"
 is 'peek and pop tell it as well' '["convert","acme"] ["convert","acme"]' \
   "$({ fq peek --json; fq pop --json; } | jq -c '[.argv[0], .tenant]' | paste -sd' ')"
@@ -62,6 +67,10 @@ is 'it runs' $'2\n-x' "$(fq push x --shell 'cat >/dev/null; echo $((1 + 1)); set
 
 # All variables, shown to nobody who did not ask for JSON.
 gives 64 '--env-all: is for a command' fq push x --env-all
+id=$(env SECRET_X=hush SECRET_Y=hush "$FQ" push -q told --env SECRET_X --env SECRET_Y --timeout 90s --keep 1d --unique 'a key' -- true)
+is 'a person sees all that a push said, and of variables their names' \
+  'env SECRET_X, SECRET_Y/timeout 1m30s/keep 1d/unique a key' \
+  "$(fq show -q told "$id" | sed -nE 's/^(env|timeout|keep|unique) +/\1 /p' | paste -sd/)"
 id=$(env SECRET_X=hush FQ_TENANT=acme FQ_FOO=1 "$FQ" push --env-all -- sh -c 'echo "$SECRET_X ${FQ_FOO-none} $FQ_TENANT"')
 for view in "show $id" peek "explain $id" log stats "peek -n 1" top; do is "fq $view does not tell the value" 0 "$(fq $view 2>&1 </dev/null | grep -c hush)"; done
 is '--env-all gives all but FQ_*' 'hush none acme' "$(env -u SECRET_X -u FQ_FOO "$FQ" worker --once)"

@@ -22,9 +22,10 @@ void append_code(std::string& to, uint32_t code) {
   to += text;
 }
 
+/// Three digits, so that no digit behind it is taken for one of them.
 void append_octal(std::string& to, char byte) {
   char text[8];
-  std::snprintf(text, sizeof text, "\\0%03o", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  std::snprintf(text, sizeof text, "%03o", static_cast<unsigned>(static_cast<unsigned char>(byte)));
   to += text;
 }
 
@@ -33,6 +34,12 @@ bool deceives(uint32_t code) {
   return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0x200b || code == 0xfeff ||
          (code >= 0xe0000 && code <= 0xe007f);
+}
+
+/// Whether it may not be seen as it is.
+bool is_hidden(const Utf8Char& character, bool ascii_only) {
+  return character.bytes == 0 || is_control(character.code) || deceives(character.code) ||
+         (ascii_only && character.code >= 0x80);
 }
 
 void append_escaped(std::string& to, uint32_t code) {
@@ -64,7 +71,7 @@ std::string escape_terminal(std::string_view text, EscapeOptions options) {
       shown += as_is;
     } else if (next.code == '\\') {
       shown += options.keep_backslash ? "\\" : "\\\\";
-    } else if (is_control(next.code) || deceives(next.code) || (options.ascii_only && next.code >= 0x80)) {
+    } else if (is_hidden(next, options.ascii_only)) {
       append_escaped(shown, next.code);
     } else {
       shown += as_is;
@@ -95,7 +102,10 @@ std::string escape_field(std::string_view text) {
     } else if (next.code == '\n' && next.bytes == 1) {
       shown += "\\n";
     } else if (next.bytes == 0 || is_control(next.code)) {
-      for (size_t i = 0; i < bytes; ++i) append_octal(shown, text[i]);
+      for (size_t i = 0; i < bytes; ++i) {
+        shown += "\\0";
+        append_octal(shown, text[i]);
+      }
     } else {
       shown += text.substr(0, bytes);
     }
@@ -115,6 +125,35 @@ std::string quote_shell(std::string_view text) {
   }
   quoted.push_back('\'');
   return quoted;
+}
+
+std::string shell_word(std::string_view text, bool ascii_only) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  bool escaped = false;
+  std::string word = "$'";
+  for (std::string_view rest = text; !rest.empty();) {
+    const Utf8Char next = utf8_next(rest);
+    const size_t bytes = std::max<size_t>(next.bytes, 1);
+    if (!is_hidden(next, ascii_only)) {
+      if (next.code == '\\' || next.code == '\'') word.push_back('\\');
+      word += rest.substr(0, bytes);
+    } else {
+      escaped = true;
+      if (next.bytes == 1 && (next.code == '\n' || next.code == '\t' || next.code == '\r')) {
+        append_escaped(word, next.code);
+      } else {
+        for (const char byte : rest.substr(0, bytes)) {
+          word.push_back('\\');
+          append_octal(word, byte);
+        }
+      }
+    }
+    rest.remove_prefix(bytes);
+  }
+  word.push_back('\'');
+  return escaped ? word : quote_shell(text);
 }
 
 }  // namespace fq

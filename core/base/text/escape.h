@@ -3,7 +3,7 @@
 // escape_terminal: one line on a screen or in an error; control characters, ESC, DEL, C1, characters that
 // turn the writing direction or are invisible, and bytes that are no UTF-8 become visible escapes.
 // escape_field: the reversible form of `pop --lease` (`printf %b` undoes it).
-// quote_shell: one word for a POSIX shell.
+// quote_shell: one word for a POSIX shell. shell_word: the same as a person may see it.
 #pragma once
 
 // System.
@@ -30,5 +30,9 @@ std::string escape_field(std::string_view text);
 
 /// In single quotes, which only a quote itself interrupts. Needs: no NUL in it.
 std::string quote_shell(std::string_view text);
+
+/// One word that a shell reads as `text`, with nothing in it that escape_terminal would change: bare, or in quotes, or
+/// as $'...' (bash, zsh, ksh), where a byte that may not be seen is octal. Needs: no NUL in it.
+std::string shell_word(std::string_view text, bool ascii_only);
 
 }  // namespace fq
