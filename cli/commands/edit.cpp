@@ -127,6 +127,7 @@ Result<Exit> edit_form(Session& session, Queue& queue, const MessageInfo& messag
   const auto refuse = [&](Error error) {
     const Result<std::string> left = read_text_file(form.path());
     const bool typed = left.ok() && left->find_first_not_of(" \t\r\n") != std::string::npos;
+    if (!error.text.starts_with(object_of(message.id))) error.text.insert(0, object_of(message.id) + ": ");
     if (error.text.find(kUnchanged) == std::string::npos) error.text += kUnchanged;
     if (typed && *left != form.before()) error.text += form.keep();
     return error;

@@ -5,6 +5,7 @@
 #include <string>
 // fq, below us.
 #include "core/base/text/counted.h"
+#include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
@@ -204,8 +205,20 @@ void say_one_of_lines(std::string_view payload) {
     say("that was one message of " + counted(lines, "line") + "; --lines makes each line a message");
 }
 
+/// Of somebody at a terminal who may have meant how long to wait.
+void say_duration_is_payload(const Arguments& arguments) {
+  const auto& operands = arguments.operands();
+  if (operands.empty() || parse_duration(operands[0]).fault != DurationFault::none) return;
+  for (const std::string option : {"wait", "block"}) {
+    if (arguments.has(option) && !arguments.value(option))
+      say(in_quotes(operands[0]) + " is the payload; a time to wait is --" + option + "=" +
+          std::string(operands[0]));
+  }
+}
+
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
+  if (session.out().is_terminal()) say_duration_is_payload(arguments);
   // A payload that cannot be read should not make a queue, so the source is opened first.
   std::optional<Reader> source;
   if (!request.payload) {

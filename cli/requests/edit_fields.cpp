@@ -23,6 +23,7 @@ Result<std::optional<int64_t>> span_or_none(std::string_view name, std::string_v
 
 Result<PushLine> parse_form(const std::string& text) {
   const JsonRead read = read_json_object(text);
+  if (!read.fault.empty()) return Error{ErrorKind::bad_data, "the form " + read.fault, 0};
   for (const auto& [name, value] : read.object.members) {
     if (std::find(kKept.begin(), kKept.end(), name) == kKept.end()) continue;
     return Error{ErrorKind::bad_data, name + ": is not edited; a message keeps it", 0};

@@ -52,6 +52,11 @@ TEST_CASE("a line that is not strictly JSON is refused with a reason") {
   }
 }
 
+TEST_CASE("the place of a fault is told by its line, where there are several") {
+  CHECK(read_json_object("{\"a\":1,}").fault == "has no key in quotes at character 8");
+  CHECK(read_json_object("{\n  \"a\":1,\n}").fault == "has no key in quotes in line 3 at character 1");
+}
+
 TEST_CASE("objects may lie in objects, but not without end") {
   CHECK(read_json_object("{\"a\":{\"b\":{}}}").fault == "");
   std::string deep;

@@ -66,6 +66,16 @@ start|worker, or queue resume?
 add|push?
 clear|cancel --all, or queue purge?
 clean|cancel --state dead --all
+rerun|kick?
+watch|jobs --watch, or top?
+history|log, or show ID?
+suspend|queue pause, or tenant pause?
+switch|edit -p?
+copy|backup DIR, or export?
+at|push --at TIME -- CMD?
+atq|jobs?
+atrm|cancel?
+version|--version?
 EOF
 gives 64 'other options behind it: fq push -t acme ...' fq -t acme push x
 gives 64 'other options behind it: fq pop -t acme --json' fq -t acme --json pop

@@ -31,6 +31,10 @@ is 'one message of many lines is said so at a terminal' 'fq: that was one messag
   "$(on_terminal 80 24 'seq 10 | "$FQ" push' | tr -d '\r' | grep lines)"
 is 'not of one line, nor of a batch' '' "$(on_terminal 80 24 'echo x | "$FQ" push; seq 3 | "$FQ" push --lines; "$FQ" push "a
 b"; seq 3 | "$FQ" push >/dev/null' | tr -d '\r0-9\n')"
+is 'a duration behind --wait is a payload, said so at a terminal before it waits' \
+  "fq: '50ms' is the payload; a time to wait is --wait=50ms fq: '5s' is the payload; a time to wait is --block=5s" \
+  "$(on_terminal 80 24 'export FQ_SPOOL="$FQ_SPOOL-told"; "$FQ" push --wait 50ms --ttl 1ms; "$FQ" push --block 5s; "$FQ" push --wait=1ms 5s; "$FQ" push 5s' |
+    tr -d '\r' | grep 'the payload' | paste -sd' ')"
 fq cancel --all --yes >/dev/null
 
 # Leases and verdicts.

@@ -102,9 +102,11 @@ stays() {
   rm -f "$work"/fq-edit-*
 }
 on_form 'echo "{ not json" >"$1"'
-stays 65 'fq: ' 1
+stays 65 "message $id: the form has no key in quotes at character 3" 1
+on_form 'sed -i "/payload/d" "$1"'
+stays 65 "message $id: the form has no key in quotes in line 12 at character 1" 1
 on_form 'echo "{\"payload\":\"x\",\"tenant\":\"other\"}" >"$1"'
-stays 65 'tenant: is not edited' 1
+stays 65 "message $id: tenant: is not edited" 1
 on_form 'echo "{\"payload\":\"x\",\"pirority\":1}" >"$1"'
 stays 65 "did you mean 'priority'" 1
 on_form 'echo "{\"payload\":\"x\",\"key\":\"1\"}" >"$1"'

@@ -14,7 +14,7 @@ using Kind = JsonValue::Kind;
 
 constexpr int kDepthMax = 32;  // deeper than any key takes: the reader of the object says what is wrong
 
-/// A recursive descent over one line. Every function returns false once `fault_` is set.
+/// A recursive descent over one object, in a line or in several. Every function returns false once `fault_` is set.
 class Reader {
  public:
   explicit Reader(std::string_view line) : line_(line) {}
@@ -42,7 +42,12 @@ class Reader {
     return false;
   }
   bool fail_here(std::string_view why) {
-    return fail("has " + std::string(why) + " at character " + std::to_string(at_ + 1));
+    const std::string_view before = line_.substr(0, at_);
+    const auto newlines = std::count(before.begin(), before.end(), '\n');
+    const size_t line_begin = before.rfind('\n') + 1;  // 0, too, where there is none
+    return fail("has " + std::string(why) +
+                (newlines == 0 ? "" : " in line " + std::to_string(newlines + 1)) + " at character " +
+                std::to_string(at_ - line_begin + 1));
   }
   char peek() const { return at_ < line_.size() ? line_[at_] : '\0'; }
   bool take(char c) {
