@@ -59,7 +59,7 @@ inline std::string counts_of(Queue& engine) {
   std::string text;
   const StatsRow& row = reply->rows.at(0);
   for (const uint64_t n : {row.ready, row.delayed, row.leased, row.held, row.dead, row.pushed, row.popped,
-                           row.acked, row.released, row.buried, row.cancelled, row.expired}) {
+                           row.acked, row.retried, row.released, row.buried, row.cancelled, row.expired}) {
     text += std::to_string(n) + " ";
   }
   return text;
@@ -70,11 +70,12 @@ inline std::string counts_of(const Model& model) {
   for (const Model::Message& message : model.messages) {
     counts["is " + std::string(name_of(message.info.state))] += 1;
     for (const HistoryEvent& event : message.history) counts["was " + std::string(event.event)] += 1;
+    counts["was retried"] += message.last_retries;
   }
   std::string text;
   for (const char* what :
        {"is ready", "is delayed", "is leased", "is held", "is dead", "was pushed", "was leased", "was acked",
-        "was released", "was buried", "was cancelled", "was expired"}) {
+        "was retried", "was released", "was buried", "was cancelled", "was expired"}) {
     text += std::to_string(counts[what]) + " ";
   }
   return text;

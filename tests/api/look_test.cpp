@@ -230,6 +230,24 @@ TEST_CASE("the counts of a quiet queue are exact") {
   CHECK(row.cancelled == 0);
 }
 
+TEST_CASE("a retry that was the last attempt is counted as one, and buries") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.attempts_max = 2; });
+  q.push("t", "x");
+  q.clock().advance(100);
+  q.release(q.lease());
+  q.clock().advance(5'000);
+  q.retry(q.lease());
+  q.clock().advance(5'000);
+  q.retry(q.lease());
+  const StatsRow row = q.stats();
+  CHECK(row.dead == 1);
+  CHECK(row.popped == 3);
+  CHECK(row.released == 1);
+  CHECK(row.retried == 2);
+  CHECK(row.buried == 1);
+}
+
 TEST_CASE("rates are over the last minutes, idle time included") {
   ON_EVERY_ENGINE(q);
   for (int i = 0; i < 120; ++i) {

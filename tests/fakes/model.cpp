@@ -152,7 +152,10 @@ SettleStatus Model::judge(const Settle& item) {
   message->info.last_error =
       LastError{item.exit, item.signal, reason, std::string(item.stderr_tail), clock.wall_ms()};
   if (item.verdict == Verdict::bury) return end(*message, State::dead, "buried", reason);
-  if (attempt_failed(*message, item.delay_ms, reason)) return SettleStatus::buried;
+  if (attempt_failed(*message, item.delay_ms, reason)) {
+    message->last_retries += 1;
+    return SettleStatus::buried;
+  }
   note(*message, "retried", reason);
   return SettleStatus::ok;
 }

@@ -58,7 +58,8 @@ class Model {
     std::vector<int64_t> extended_until;   // wall_ms, under its last lease
     int64_t told_until_wall_ms = 0;        // after its end
     std::vector<Step> steps;
-    bool suspended = false;  // its lease ends in a sleep until held_due_ms, or for step_waits
+    uint32_t last_retries = 0;  // retries that buried it
+    bool suspended = false;     // its lease ends in a sleep until held_due_ms, or for step_waits
     std::vector<MessageId> step_waits;
     std::vector<HistoryEvent> history;
   };

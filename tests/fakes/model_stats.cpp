@@ -22,6 +22,7 @@ void count(StatsRow& row, const Model::Message& message) {
     const auto counter = kCounters.find(event.event);
     if (counter != kCounters.end()) row.*counter->second += 1;
   }
+  row.retried += message.last_retries;
   static const std::map<State, uint64_t StatsRow::*> kStates = {{State::ready, &StatsRow::ready},
                                                                 {State::delayed, &StatsRow::delayed},
                                                                 {State::leased, &StatsRow::leased},

@@ -33,6 +33,25 @@ TEST_CASE("stats tell how long messages waited and ran, each within one part in 
   CHECK(waited.by_octave.at(0) == 1);
 }
 
+TEST_CASE("what waits to be delivered once more is not counted again") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  push_one(*queue, "t", "x");
+  for (const int64_t ms : {100, 5'000}) {
+    clock.advance(ms);
+    const LeaseReply reply = answered(queue->lease(for_a_minute()));
+    Settle back;
+    back.receipt = reply.deliveries.at(0).receipt;
+    back.verdict = Verdict::release;
+    CHECK(answered(queue->settle({&back, 1})).items.at(0) == SettleStatus::ok);
+  }
+  const StatsRow row = answered(queue->stats({})).rows.at(0);
+  CHECK(row.wait_ms.count == 1);
+  CHECK(row.wait_ms.max == 100);
+  CHECK(row.run_ms.count == 2);
+}
+
 TEST_CASE("a time is told by its bucket, and off by one part in 32 at the most") {
   const TestServer server;
   FakeClock clock;

@@ -31,8 +31,8 @@ std::string escape_field(std::string_view text);
 /// In single quotes, which only a quote itself interrupts. Needs: no NUL in it.
 std::string quote_shell(std::string_view text);
 
-/// One word that a shell reads as `text`, with nothing in it that escape_terminal would change: bare, or in quotes, or
-/// as $'...' (bash, zsh, ksh), where a byte that may not be seen is octal. Needs: no NUL in it.
+/// One word that a shell reads as `text`, with nothing in it that escape_terminal would change: bare, or in
+/// quotes, or as $'...' (bash, zsh, ksh), where a byte that may not be seen is octal. Needs: no NUL in it.
 std::string shell_word(std::string_view text, bool ascii_only);
 
 }  // namespace fq

@@ -14,7 +14,8 @@ using Kind = JsonValue::Kind;
 
 constexpr int kDepthMax = 32;  // deeper than any key takes: the reader of the object says what is wrong
 
-/// A recursive descent over one object, in a line or in several. Every function returns false once `fault_` is set.
+/// A recursive descent over one object, in a line or in several. Every function returns false once `fault_`
+/// is set.
 class Reader {
  public:
   explicit Reader(std::string_view line) : line_(line) {}

@@ -1,4 +1,4 @@
--- histograms - how long messages of the queue waited until they were taken ('w'), and ran until a verdict ('r').
+-- histograms - how long messages of the queue waited until they were first taken ('w'), and ran until a verdict ('r').
 --
 -- A hash has how many there were in each bucket, the sum of all times and the longest. Below 32 ms a bucket is one
 -- millisecond, above it each power of two is cut into 16. core/redis/views/time_counts.h reads them.

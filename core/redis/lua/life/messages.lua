@@ -199,7 +199,7 @@ function M.lease(call, m, n, top, terms, more)
   sums.serve(call, m.path, costs.given_by_start(call, m.bytes))
   count(call, m, 'ready', -1)
   count(call, m, 'leased')
-  histograms.note(call, 'w', call.now - m.since)
+  if m.deliveries == 0 then histograms.note(call, 'w', call.now - m.since) end
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
@@ -262,6 +262,7 @@ function M.judge(call, m, verdict, delay, failure, run_us)
     if verdict == 3 then
       M.bury(call, m, 'buried', call.now, failure)
     elseif attempt_failed(call, m, delay, failure) then
+      count(call, m, 'retried')
       return 'buried'
     else
       tell(call, m, 'retried', {due = delay > 0 and call.now + delay or 0, failure = failure})
