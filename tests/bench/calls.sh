@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # calls - what a call costs: 1 GB through fq push --wait beside tee and cat, and a short command through it
-# beside task-spooler's tsp -f and beside nothing.
+# beside task-spooler's tsp -f and beside nothing; and what fq jobs costs where many commands wait.
 #
-# Usage: FQ=build/release/fq tests/bench/calls.sh [BYTES [CALLS]]. Each is done in turns with the others, so a busy
+# Usage: FQ=build/release/fq tests/bench/calls.sh [BYTES [CALLS [JOBS]]]. Each is done in turns with the others, so a busy
 # machine is busy for all; what counts is the ratio. Peaks of memory are VmHWM: all pages, those of files too.
 set -u
 : "${FQ:?the binary to measure}"
-bytes=${1:-1000000000} calls=${2:-200}
+bytes=${1:-1000000000} calls=${2:-200} jobs=${3:-100000}
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-calls.XXXXXX") || exit 1
 export FQ_SPOOL=$work/spool TS_SOCKET=$work/tsp.socket
 "$FQ" push -- true >/dev/null
@@ -55,3 +55,9 @@ done
 for what in nothing fq tsp; do
   [ -e "$work/$what.us" ] && echo "echo through $what: $(median "$calls" <"$work/$what.us") us, median of $calls"
 done
+
+for ((i = 0; i < jobs; ++i)); do echo "{\"argv\":[\"true\",\"$i\"]}"; done | "$FQ" push -q many --ndjson >/dev/null
+list_jobs() { "$FQ" jobs -q many; }
+for ((i = 0; i < calls; ++i)); do took list_jobs >>"$work/jobs.us"; done
+echo "fq jobs of $jobs commands that wait: $(median "$calls" <"$work/jobs.us") us, median of $calls," \
+  "the longest $(sort -n "$work/jobs.us" | tail -1) us"
