@@ -79,7 +79,7 @@ fresh
 fq push input -- make 'a b' all >/dev/null
 is 'peek shows the command' "make 'a b' all" "$(fq peek | sed -n '2s/.*  //p')"
 is 'without a column of reasons' 'ID STATE TENANT WHEN PAYLOAD' "$(fq peek | sed -n '1s/  */ /gp')"
-is 'escaped' "printf '\\x1b[31m'" "$(fq pop >/dev/null; fq push -- printf $'\e[31m' >/dev/null; fq peek | sed -n '2s/.*  //p')"
+is 'escaped' "printf \$'\\033[31m'" "$(fq pop >/dev/null; fq push -- printf $'\e[31m' >/dev/null; fq peek | sed -n '2s/.*  //p')"
 
 # A tenant is no pattern.
 fresh
