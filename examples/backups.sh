@@ -2,14 +2,14 @@
 # backups - a backup each night and a report each Monday, while the clocks are put forward and the machine sleeps.
 #
 # faketime tells fq what time it is, so that the story takes a second. The static fq that is shipped cannot be told: it
-# needs one that is linked with the C library (cmake --preset test).
+# needs one that is linked with the C library (cmake without FQ_STATIC).
 . "$(dirname "$0")/story.sh"
 command -v faketime >/dev/null || { echo "backups: faketime is missing; install it with: apt-get install faketime" >&2; exit 1; }
 export FAKETIME_DONT_FAKE_MONOTONIC=1 TZ=Europe/Berlin
 at() { faketime "$1" fq "${@:2}"; }
 at '2000-01-01 12:00:00' push x >/dev/null
 fq pop --json | grep -q '"pushed_at":"2000-' ||
-  { echo "backups: this fq does not listen to faketime; FQ=build/test/fq names one that does" >&2; exit 1; }
+  { echo "backups: this fq does not listen to faketime; FQ=build/test/dynamic/fq names one that does" >&2; exit 1; }
 
 echo '1. Saturday noon. A backup each night at half past two, every one of them; a report on Monday, if anybody is there.'
 at '2026-03-28 12:00:00' schedule set backup '30 2 * * *' --missed all --overlap queue 'back up'

@@ -18,7 +18,7 @@ tells() {
 
 tells thumbnails.sh '*  dead   ben  *'
 tells mail_per_customer.sh '4. All were sent, each once.'
-tells backups.sh '4. *report, its time had passed'
+FQ=${FQ_DYNAMIC:-$FQ} tells backups.sh '4. *report, its time had passed'
 tells try_weights.sh '   Nobody waits longer, and nothing was changed yet*'
 tells nightly_report.sh '   stock: 7'
 tells order.sh '   The card was charged once, and the order left once: shipped, payment-*'

@@ -49,10 +49,10 @@ is 'rebuilt, the new records are read beside the old ones' 'urgent' \
 # killed between the steps of a message goes on. formats/imported.ndjson.gz is what was imported.
 gunzip -c "$golden/imported.ndjson.gz" >"$work/exported.ndjson"
 unpack imported
-on_its_day() { FAKETIME_DONT_FAKE_MONOTONIC=1 faketime '2026-11-26 00:00:00' "$FQ" "$@"; }
+on_its_day() { FAKETIME_DONT_FAKE_MONOTONIC=1 faketime '2026-11-26 00:00:00' "${FQ_DYNAMIC:-$FQ}" "$@"; }
 same() { jq -c '[.id, .state, .tenant, .priority, .tags, .attempts, .max_attempts, .deliveries, .argv, .unique, .after,
   .last_error.reason, .pushed_at, (.due_at // "")[0:4]]' | sort; }
-# A static fq cannot be told what time it is.
+# A static fq cannot be told what time it is; where there is one, FQ_DYNAMIC is another.
 on_its_day push -q clock x >/dev/null 2>&1
 if [ "$(fq show -q clock 1 --json 2>/dev/null | jq -r '.pushed_at[0:10]')" = 2026-11-26 ]; then
   is 'what was imported is there' "$(gunzip -c "$golden/imported.json.gz" | same)" "$(on_its_day peek --state all -n 1000 --json | same)"
