@@ -118,10 +118,10 @@ TEST_CASE("who may wait for room in a queue of many shards gets what another sha
   block.block = true;
   block.wait_ms = 60;
   CHECK(!room_refusal(*s.queue, "a", "x", block).empty());
-  std::thread ends([&] {
+  std::thread ends([&s, id = second] {
     const auto queue = s.another();
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    static_cast<void>(queue->mutate({&second, 1}, Action::cancel));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // mostly it waits by then; nothing tells
+    static_cast<void>(queue->mutate({&id, 1}, Action::cancel));
   });
   block.wait_ms = 30'000;
   const std::string late = room_refusal(*s.queue, "a", "x", block);
