@@ -190,9 +190,9 @@ END
 chmod +x "$work/editor"
 keys Down; keys e; awaits 'change it'; types yes; awaits 'ready .* echo changed'
 is 'it is changed' '["echo","changed"]' "$(fq show -q jobs --json 2 | jq -c .argv)"
-keys e; awaits 'change it'; types 7; awaits '^fq: the editor ended with 7; nothing was changed'
+keys e; awaits 'change it'; types 7; awaits '^fq: message 2: the editor ended with 7; nothing was changed'
 awaits 'leads back to fq top$'; keys Enter; awaits 'f follow'
-keys e; awaits 'change it'; keys C-c; awaits 'fq: the editor ended by signal 2'
+keys e; awaits 'change it'; keys C-c; awaits 'fq: message 2: the editor ended by signal 2'
 awaits 'leads back to fq top$'; keys q; awaits 'f follow'
 keys e; awaits 'change it'; keys C-z; awaits 'Stopped'; types fg; types yes; awaits 'f follow'
 keys Up; keys e; awaits '^fq: message 1: is running'; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
