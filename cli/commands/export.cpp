@@ -100,7 +100,14 @@ class Exporting {
     if (is_written(id) || !begun_.insert(number(id)).second) return {};
     FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
     if (!message) return write_end(id);
+    // It would take the key of the one that it is behind, if it came first: its turn is later.
+    if (ongoing_.contains(number(message->behind))) {
+      begun_.erase(number(id));
+      return {};
+    }
+    ongoing_.insert(number(id));
     for (const MessageId each : named_by(*message)) FQ_TRY(write_behind_named(each));
+    ongoing_.erase(number(id));
     return write(without_unwritten(*message));
   }
 
@@ -121,7 +128,8 @@ class Exporting {
   Session& session_;
   Queue& queue_;
   std::unordered_set<uint64_t> written_;
-  std::unordered_set<uint64_t> begun_;  // of those that name others
+  std::unordered_set<uint64_t> begun_;    // of those that name others
+  std::unordered_set<uint64_t> ongoing_;  // of those, the ones that wait for what they name
   uint64_t count_ = 0;
   uint64_t schedules_ = 0;
   uint64_t lost_ = 0;

@@ -85,7 +85,14 @@ class Emigration {
     const int64_t now_wall_ms = from_.model.clock.wall_ms();
     const std::string text = text_of(engine, now_wall_ms), expected = text_of(model, now_wall_ms);
     if (text != expected) return differ(id, "engine '" + text + "', model '" + expected + "'");
+    // It would take the key of the one that it is behind, if it came first: its turn is later.
+    if (ongoing_.contains(model.behind)) {
+      begun_.erase(id);
+      return;
+    }
+    ongoing_.insert(id);
     for (const MessageId each : named_by(model)) take(each);
+    ongoing_.erase(id);
     if (difference_.empty()) import(id, engine, model);
   }
 
@@ -128,7 +135,7 @@ class Emigration {
   Side from_, to_;
   std::map<MessageId, MessageId> ids_;  // the engine's, by the model's
   std::map<MessageId, IdPair> there_;   // by the model's of before
-  std::set<MessageId> begun_;
+  std::set<MessageId> begun_, ongoing_;
   std::string difference_;
 };
 

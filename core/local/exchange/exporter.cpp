@@ -97,6 +97,7 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
     // Its job waits, and has not come to its end yet.
     if (carried.snapshot().suspended && waits(message)) message.state = State::held;
     settle_state(now_wall_ms, message);
+    if (message.state != State::held) message.behind = MessageId{};  // a kick looks for itself
     message.attempts_in_force = record.deliveries == 0 ? 0 : record.attempts_max;
     message.attempts = record.attempts;
     message.deliveries = record.deliveries;
