@@ -182,6 +182,11 @@ Result<MoveReply> LocalQueue::move(std::span<const MessageId> ids, const MoveReq
   return mover().move(ids, request, header().settings.lock_timeout_ms.peek());
 }
 
+Result<std::optional<ExportedMessage>> LocalQueue::exported(MessageId id) {
+  FQ_TRY(resolver_.resolve());  // what it came after may have ended just now
+  return exporter_.tell(id);
+}
+
 Result<ImportReply> LocalQueue::import_messages(std::span<const ExportedMessage> messages,
                                                 std::string_view origin) {
   FQ_TRY(bring_up_to_date());

@@ -56,7 +56,7 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
   Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
   Result<std::string> origin() override { return receiver_.origin(); }
-  Result<std::optional<ExportedMessage>> exported(MessageId id) override { return exporter_.tell(id); }
+  Result<std::optional<ExportedMessage>> exported(MessageId id) override;
   Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
                                       std::string_view origin) override;
   Result<Settings> settings() override;
