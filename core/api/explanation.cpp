@@ -38,4 +38,12 @@ std::string_view name_of(Reason::Kind kind) {
   return "";
 }
 
+std::optional<Reason::Kind> reason_named(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Reason::Kind::ended); ++i) {
+    const auto kind = static_cast<Reason::Kind>(i);
+    if (name_of(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
 }  // namespace fq

@@ -13,6 +13,8 @@ namespace fq {
 
 /// One thing that keeps a message from being served now. More of them may hold at once.
 struct Reason {
+  /// What keeps a tenant from its turn comes first, in the order in which one of several is told: what somebody
+  /// has to end is before what time ends.
   enum class Kind {
     paused,
     limited,           // fq tenant limit
@@ -40,6 +42,8 @@ struct Reason {
   std::vector<MessageId> cycle;
 };
 std::string_view name_of(Reason::Kind kind);
+/// None: that is no reason's name.
+std::optional<Reason::Kind> reason_named(std::string_view name);
 
 /// Between two turns of this node, each other one beside it gets so many at the most.
 struct FairnessBound {

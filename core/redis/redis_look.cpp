@@ -279,9 +279,12 @@ Result<void> RedisLook::each_tenant(std::string_view list, Take take) {
   for (;;) {
     FQ_TRY_SET(const Reply reply, shard_.look({list, last, count}));
     const int64_t now_ms = reply.at(0).at(0).number;
-    for (const Reply& each : reply.at(1).items) take(each, now_ms);
+    for (const Reply& each : reply.at(1).items) {
+      if (each.at(0).text <= last) return Error{ErrorKind::bad_data, "tenants: are told in no order", 0};
+      last = each.at(0).text;
+      take(each, now_ms);
+    }
     if (reply.at(1).items.size() < kTenantsPerCall) return {};
-    last = reply.at(1).items.back().at(0).text;
   }
 }
 

@@ -251,6 +251,40 @@ TEST_CASE("what came after one comes after it there, and one that has ended ther
   CHECK(to.pop() == "then");
 }
 
+TEST_CASE("what came after one that has ended just now is told as it is by then") {
+  WHERE_EXPORTS_ARE(q);
+  NewMessage then = message_of("t", "then", {});
+  then.after_any = {q.push("t", "first", {.ttl_ms = 200})};
+  const MessageId second = q.door().push({&then, 1}).value().items[0].id;
+  CHECK(exported(q, second).state == State::held);
+  q.clock().advance(300);  // and nobody asks for anything
+  CHECK(exported(q, second).state == State::ready);
+}
+
+TEST_CASE("of one that was held behind another with its key, and is dead, only its key is told") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const auto push_with_key = [&](std::string_view payload, std::vector<MessageId> after) {
+    NewMessage message = message_of("t", payload, {});
+    message.unique = "k";
+    message.unique_for_ms = 500;
+    message.unique_mode = UniqueMode::after;
+    message.after = std::move(after);
+    return q.door().push({&message, 1}).value().items[0].id;
+  };
+  push_with_key("runs", {});
+  const Delivery runs = q.lease();
+  const MessageId needed = q.push("t", "needed", {.delay_ms = 60'000});
+  const MessageId behind = push_with_key("behind", {needed});
+  CHECK(number(exported(q, behind).behind) == number(runs.id));
+  q.mutate({needed}, Action::cancel);
+  const ExportedMessage dead = exported(q, behind);
+  CHECK(dead.state == State::dead);
+  CHECK(number(dead.behind) == 0);
+  CHECK(dead.unique == "k");
+  CHECK(to.get(import_one(to, dead)).state == State::dead);
+}
+
 TEST_CASE("steps come with their message, which does not start before they are there") {
   WHERE_EXPORTS_ARE(q);
   if (q.door().steps() == nullptr) return;

@@ -124,6 +124,21 @@ is 'and what had run does not run again' 'one two 2' "$(head -n 2 "$work/job" | 
 fq push --after 1 -t parent --env-all -- sh steps_job >/dev/null
 gives 0 '' fq check -q other
 
+# A job whose step waits for one that is held behind the job itself, by their key: the job comes first, and has its key.
+fresh; fq queue create other
+PATH=$(dirname "$FQ"):$PATH fq push -t parent --unique k --env-all --shell \
+  'until [ -e pushed ]; do sleep 0.01; done; fq step stay --wait 2' >/dev/null
+fq worker --once >/dev/null 2>&1 & worker=$!
+until [ "$(of default 1 .state)" = leased ]; do sleep 0.01; done  # nothing tells that it runs
+fq push -t parent --unique k --unique-mode after next >/dev/null
+touch pushed
+wait "$worker"
+is 'each waits for the other' 'held held' "$(of default 1 .state) $(of default 2 .state)"
+fq export 2>/dev/null >"$work/e"
+is 'first the job' '1 2' "$(jq -r 'select(.type == "message").id' "$work/e" | xargs)"
+gives 0 '' fq import -q other "$work/e"
+is 'both are there' 2 "$(fq -q other peek --state all --json | wc -l)"
+
 # Schedules that were set by hand: as they were, with the last message that each made, and their grid.
 fresh; fq queue create other
 fq push other_first >/dev/null

@@ -67,15 +67,11 @@ std::map<std::string, double> served_of(const Model& model, FairBy by) {
 }
 
 std::optional<Reason::Kind> first_reason(const ModelTurns& turns, const std::string& tenant, int64_t now_ms) {
-  using enum Reason::Kind;
   std::vector<Reason> reasons;
   turns.add_reasons(tenant + "/", now_ms, 0, reasons);
-  for (const Reason::Kind kind :
-       {paused, limited, concurrency, rate, gathering, pool_concurrency, pool_rate}) {
-    if (std::any_of(reasons.begin(), reasons.end(), [&](const Reason& each) { return each.kind == kind; }))
-      return kind;
-  }
-  return std::nullopt;
+  const auto first = std::min_element(reasons.begin(), reasons.end(),
+                                      [](const Reason& a, const Reason& b) { return a.kind < b.kind; });
+  return first == reasons.end() ? std::nullopt : std::optional(first->kind);
 }
 
 /// The first row is the queue's.

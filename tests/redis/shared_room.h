@@ -44,6 +44,17 @@ inline std::pair<MessageId, MessageId> one_of_two(Sharded& s, std::string& other
   const MessageId first = push_one(*s.queue, "a", "first");
   return {first, push_one(*s.queue, other, "other")};
 }
+/// The same, both dead.
+inline std::pair<MessageId, MessageId> two_dead(Sharded& s, std::string& other) {
+  const std::pair<MessageId, MessageId> both = one_of_two(s, other);
+  for (const Delivery& each : taken(*s.queue, 9)) {
+    Settle bury;
+    bury.receipt = each.receipt;
+    bury.verdict = Verdict::bury;
+    REQUIRE(answered(s.queue->settle({&bury, 1})).items.at(0) == SettleStatus::ok);
+  }
+  return both;
+}
 inline StatsRow sums(Queue& queue) { return answered(queue.stats({})).rows.at(0); }
 
 }  // namespace fq::test

@@ -175,13 +175,7 @@ TEST_CASE("a batch needs room in each of its shards, and takes all or nothing of
 TEST_CASE("what is kicked is not refused, and takes the room of what is pushed in other shards") {
   Sharded s(4);
   std::string other;
-  const auto [first, second] = one_of_two(s, other);
-  for (const Delivery& each : taken(*s.queue, 9)) {
-    Settle bury;
-    bury.receipt = each.receipt;
-    bury.verdict = Verdict::bury;
-    REQUIRE(answered(s.queue->settle({&bury, 1})).items.at(0) == SettleStatus::ok);
-  }
+  const auto [first, second] = two_dead(s, other);
   REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 8)).ok());
   REQUIRE(takes(*s.queue, other));  // its shard is lent more than that
   for (int i = 0; i < 7; ++i) REQUIRE(takes(*s.queue, "a"));
@@ -200,13 +194,7 @@ TEST_CASE("what is kicked is not refused, and takes the room of what is pushed i
 TEST_CASE("above its limit by what was kicked, a queue of many shards takes nothing until it is below") {
   Sharded s(4);
   std::string other;
-  const auto [first, second] = one_of_two(s, other);
-  for (const Delivery& each : taken(*s.queue, 9)) {
-    Settle bury;
-    bury.receipt = each.receipt;
-    bury.verdict = Verdict::bury;
-    REQUIRE(answered(s.queue->settle({&bury, 1})).items.at(0) == SettleStatus::ok);
-  }
+  const auto [first, second] = two_dead(s, other);
   REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 2)).ok());
   REQUIRE(takes(*s.queue, "a"));
   REQUIRE(takes(*s.queue, other));

@@ -21,13 +21,6 @@ int64_t number_in(const Reply& reply) {
   return std::strtoll(reply.text.c_str(), nullptr, 10);
 }
 
-Reason::Kind kind_of(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(Reason::Kind::ended); ++i) {
-    if (name_of(static_cast<Reason::Kind>(i)) == name) return static_cast<Reason::Kind>(i);
-  }
-  return Reason::Kind::paused;
-}
-
 ServedBy served_by(std::string_view name) {
   if (name == "age") return ServedBy::age;
   return name == "rank" ? ServedBy::rank : ServedBy::turn;
@@ -44,8 +37,10 @@ void add_counts(std::string_view sums, Explanation& found) {
 std::vector<Reason> RedisExplain::reasons_of(const Reply& told) const {
   std::vector<Reason> reasons;
   for (const Reply& each : told.items) {
+    const std::optional<Reason::Kind> kind = reason_named(each.at(0).text);
+    if (!kind) continue;  // a program that is newer knows more of them
     Reason& reason = reasons.emplace_back();
-    reason.kind = kind_of(each.at(0).text);
+    reason.kind = *kind;
     reason.node = each.at(1).text;
     reason.running = static_cast<uint64_t>(number_in(each.at(2)));
     if (const int64_t most = number_in(each.at(3)); most >= 0) reason.limit = static_cast<uint64_t>(most);

@@ -11,16 +11,14 @@ namespace fq {
 
 namespace {
 
-/// The one that lasts longest, as a rule: what somebody has to end comes first.
+/// The one that is told of several.
 std::optional<Reason::Kind> first_reason(const Reply& kinds) {
-  using enum Reason::Kind;
-  for (const Reason::Kind kind :
-       {paused, limited, concurrency, rate, gathering, pool_concurrency, pool_rate}) {
-    for (const Reply& each : kinds.items) {
-      if (each.text == name_of(kind)) return kind;
-    }
+  std::optional<Reason::Kind> first;
+  for (const Reply& each : kinds.items) {
+    const std::optional<Reason::Kind> kind = reason_named(each.text);
+    if (kind && (!first || *kind < *first)) first = kind;
   }
-  return std::nullopt;
+  return first;
 }
 
 std::string_view parent_of(std::string_view path) {
@@ -38,8 +36,8 @@ void Standings::add(std::string_view tenant, const Reply& stands, int64_t now_ms
   standing.blocked = first_reason(stands.at(0));
   const std::optional<uint64_t> since_ms = parse_decimal(stands.at(3).text);
   if (!since_ms) return;  // nothing waits
-  standing.waits_s =
-      static_cast<double>(std::max<int64_t>(0, now_ms - static_cast<int64_t>(*since_ms))) / 1000;
+  const auto now = static_cast<uint64_t>(std::max<int64_t>(0, now_ms));
+  standing.waits_s = static_cast<double>(now - std::min(now, *since_ms)) / 1000;
   oldest_s_ = std::max(oldest_s_.value_or(0), *standing.waits_s);
   parked_ += standing.is_parked() ? 1U : 0U;
 }
@@ -55,21 +53,23 @@ void Standings::each_seat(const Standing& standing, Visit visit) {
   const auto levels = static_cast<size_t>(std::count(path.begin(), path.end(), '/')) + 1;
   // Beside nobody its own messages have no weight of their own.
   if (standing.weights.size() > levels && !visit(std::string(path) + "/", path, standing.weights[0])) return;
-  for (size_t i = standing.weights.size() > levels ? 1 : 0; i < standing.weights.size(); ++i) {
+  const size_t first = standing.weights.size() > levels ? 1 : 0;
+  for (size_t i = first; i < std::min(standing.weights.size(), first + levels); ++i) {
     const std::string_view parent = parent_of(path);
     if (!visit(std::string(path), parent, standing.weights[i])) return;
     path = parent;
   }
 }
 
-/// Of those who sit in each ring, each once.
+/// Of those who sit in each ring, each once. Two tenants of one node may tell of different moments: so what
+/// is above a node that was counted before is looked at again.
 void Standings::sum_weights() {
   if (!ring_weights_.empty()) return;
   std::unordered_set<std::string> counted;
   for (const Standing& each : all_) {
     each_seat(each, [&](std::string node, std::string_view ring, double weight) {
-      if (weight <= 0 || !counted.insert(std::move(node)).second) return false;
-      ring_weights_[std::string(ring)] += weight;
+      if (weight <= 0) return false;
+      if (counted.insert(std::move(node)).second) ring_weights_[std::string(ring)] += weight;
       return true;
     });
   }
