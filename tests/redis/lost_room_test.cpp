@@ -1,8 +1,10 @@
 // lost_room_test - room of a queue that lies in many shards, which is lost on its way or forgotten: there is
 // never more than the queue's limits say, and none is lost for good.
+#include "tests/redis/relay.h"
 #include "tests/redis/shared_room.h"
 
 // System.
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -63,6 +65,30 @@ TEST_CASE("whoever forgets what it has of a limit of messages, there are never m
   Client client(s.server);
   for (size_t shard = 0; shard < 4; ++shard)  // a refusal has not written what it has found
     REQUIRE(client.shards.at(shard).shard().tick().ok());
+  CHECK(is_well(*s.queue));
+}
+
+TEST_CASE("a push for whose room an answer was lost is refused: of the push itself nothing was done") {
+  Sharded s(4);
+  std::string other;
+  one_of_two(s, other);
+  REQUIRE(s.queue->policy_set("", most(PolicyKey::max_messages, 4)).ok());
+  std::atomic<bool> is_cut = true;
+  Relay* line = nullptr;
+  Relay relay(s.server, [&](const std::string& asked) {
+    if (is_cut && asked.find("lent_take") != std::string::npos) line->cut();
+    return std::string();
+  });
+  line = &relay;
+  const auto queue = open_on(real_time_engine(), relay.spool("?timeout=2s"));
+  const NewMessage message = message_for("a");
+  const Result<PushReply> refused = queue->push({&message, 1});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::later);
+  CHECK(sums(*s.queue).ready == 2);
+  is_cut = false;
+  CHECK(takes(*queue, "a"));
+  CHECK(taken_of(*queue, 20) == 1);
   CHECK(is_well(*s.queue));
 }
 
