@@ -12,8 +12,8 @@ std::string whole_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Writes over the payload where it lies in the journal. Whoever has read it before must not know it any
-/// more.
+/// Changes the first byte of the payload where it lies in the journal. Whoever has read it before must not
+/// know it any more. The byte is another one whatever it was: the names of blobs begin with any.
 void hit(SpoolFixture& q, const std::string& payload) {
   q.reopen();
   const std::string path = q.path("journal/1.fqj");
@@ -21,7 +21,7 @@ void hit(SpoolFixture& q, const std::string& payload) {
   REQUIRE(at != std::string::npos);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(static_cast<std::streamoff>(at));
-  file.put('?');
+  file.put(static_cast<char>(payload.front() ^ 1));
 }
 
 std::vector<std::string> findings(SpoolFixture& q) {
@@ -75,7 +75,7 @@ TEST_CASE("a dead letter whose record is damaged pins no journal file, and is to
     CHECK(q.get(1).state == State::dead);
   }
   // What could be kept of its bytes is.
-  CHECK(whole_file(q.path("damaged/1-0.bin")).find("?o-be-hit") != std::string::npos);
+  CHECK(whole_file(q.path("damaged/1-0.bin")).find("uo-be-hit") != std::string::npos);
   // A repair cancels it.
   auto repaired = q.door().check({.repair = true});
   REQUIRE(repaired.ok());
