@@ -17,6 +17,10 @@ inline uint64_t number_of(const char* variable, uint64_t otherwise) {
 /// FQ_LONG asks for all that can be tried, where CI tries a part of it.
 inline bool is_long_form() { return std::getenv("FQ_LONG") != nullptr; }
 
+/// Tables of what is killed where are longer than each test run has time for: it tries a random part of them,
+/// another one each time. FQ_ALL has it try all.
+inline bool is_all_tried() { return std::getenv("FQ_ALL") != nullptr || is_long_form(); }
+
 /// Sanitized code takes ten times as long: tests/run.sh has it do a part, which FQ_HISTORIES tells.
 inline bool is_whole_form() { return number_of("FQ_HISTORIES", 200) >= 200; }
 

@@ -3,8 +3,9 @@
 // A story's calls are recorded (tests/crash/recorder.h). For each prefix of them, with the sectors that no
 // sync has proved torn apart every 512 bytes and every 4 KiB, all outcomes of a power cut are taken where
 // they are few, else some at random; each disk is laid out in memory and opened by the engine as after a
-// reboot. FQ_LONG=1 takes every prefix and up to 2,000 random outcomes; FQ_SEED repeats a run, FQ_STORY=text
-// takes the stories with this in their name, FQ_KEEP=directory leaves the disk of the last fault there.
+// reboot. A run takes a random third of the stories, and fewer of those that are many or long; FQ_ALL takes
+// all, FQ_LONG=1 every prefix and up to 2,000 random outcomes. FQ_SEED repeats a run, FQ_STORY=text takes the
+// stories with this in their name, FQ_KEEP=directory leaves the disk of the last fault there.
 
 // System.
 #include <sys/stat.h>
@@ -187,9 +188,10 @@ class Choice {
     const bool mine = told_++ % parts_ == part_;
     const char* wanted = std::getenv("FQ_STORY");
     if (wanted != nullptr) return mine && contains(name, wanted);
-    // Of those that differ by the moment of a kill only, and of long ones, the short form tells some.
+    if (is_all_tried()) return mine;
+    // Those that differ by the moment of a kill only are many, and others are long: of them there are fewer.
     const bool one_of_many = contains(name, "killed at change") || contains(name, "out of the ring");
-    return mine && (!one_of_many || is_long_form() || random_() % 6 == 0);
+    return mine && random_() % (one_of_many ? 18 : 3) == 0;
   }
 
  private:

@@ -6,9 +6,15 @@
 // tidied up. The list of points is held against the sources, the table of operations against the
 // list: a new point without an operation that passes it fails the test. One point every operation passes,
 // and often: before and after each store of a transaction.
+//
+// Each run tries all points, each by a random third of the operations that pass it, and the stores of a third
+// of all operations. FQ_SEED repeats a choice, FQ_ALL tries all by all.
 
 // System.
+#include <algorithm>
 #include <cstdio>
+#include <map>
+#include <random>
 #include <regex>
 // Tests.
 #include "tests/crash/operations.h"
@@ -172,6 +178,14 @@ int kill_at_each_pass(const Operation& operation, const char* point) {
   return 3;
 }
 
+/// A random third of the operations, one at least.
+std::vector<const Operation*> third_of(std::vector<const Operation*> operations, std::mt19937_64& random) {
+  if (is_all_tried()) return operations;
+  std::shuffle(operations.begin(), operations.end(), random);
+  operations.resize((operations.size() + 2) / 3);
+  return operations;
+}
+
 }  // namespace
 
 TEST_CASE("the list of fault points is that of the sources") {
@@ -203,34 +217,49 @@ TEST_CASE("every fault point is passed by an operation of the table") {
 }
 
 TEST_CASE("an operation killed at any fault point loses nothing, repeats nothing and leaves no mess") {
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  std::map<std::string, std::vector<const Operation*>> passing;
   for (const Operation& operation : operations()) {
-    for (const char* point : operation.points) {
-      const int killed = kill_at_each_pass(operation, point);
-      if (killed < 0) {
-        WARN("strace is not installed: " << operation.name << " is skipped");
-        break;
-      }
-      INFO(operation.name << " does not pass " << point << " any more");
-      CHECK(killed >= 1);
+    for (const char* point : operation.points) passing[point].push_back(&operation);
+  }
+  size_t tried = 0, possible = 0;
+  for (const auto& [point, all] : passing) {
+    const std::vector<const Operation*> chosen = third_of(all, random);
+    possible += all.size();
+    tried += chosen.size();
+    for (const Operation* operation : chosen) {
+      const int killed = kill_at_each_pass(*operation, point.c_str());
+      if (killed < 0) WARN("strace is not installed: " << operation->name << " is skipped");
+      INFO(operation->name << " does not pass " << point << " any more");
+      CHECK(killed != 0);
     }
   }
+  std::printf("fault points: FQ_SEED=%llu, %zu of %zu pairs of operation and point\n",
+              static_cast<unsigned long long>(seed), tried, possible);
 }
 
 TEST_CASE("an operation killed before or after any store of a transaction is undone or whole") {
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  std::vector<const Operation*> all;
+  for (const Operation& operation : operations()) all.push_back(&operation);
   int kills = 0;
-  for (const Operation& operation : operations()) {
+  for (const Operation* operation : third_of(all, random)) {
     int pass = 1;
-    while (kill_at_pass(operation, kStore, pass, kills % 2 == 0 ? First::push : First::check) ==
+    while (kill_at_pass(*operation, kStore, pass, kills % 2 == 0 ? First::push : First::check) ==
            End::killed) {
       ++kills;
       // A rebuild makes thousands: all of the first hundred, then every hundredth part; or a doubling.
       pass += is_long_form() ? 1 + pass / 100 : pass;
     }
     const bool skipped = pass == 1 && !have_strace();
-    INFO(operation.name << " makes stores or none, unlike its row");
-    CHECK(((pass > 1) == (operation.stores == Stores::some) || skipped));
+    INFO(operation->name << " makes stores or none, unlike its row");
+    CHECK(((pass > 1) == (operation->stores == Stores::some) || skipped));
   }
-  std::printf("stores: %d kills\n", kills);
+  std::printf("stores: FQ_SEED=%llu, %d kills\n", static_cast<unsigned long long>(seed), kills);
 }
 
 TEST_CASE("the long form: every operation is tried with every point, listed or not") {

@@ -4,7 +4,7 @@
 // For each operation of the table: its scene, put back for every kill, one process that is killed after k
 // instructions, and the next one, which must find all promises kept (I1 to I9 in survivor.cpp). Then pairs:
 // killed after k, the repairer killed after j, and a third process. The short form takes a sample of k and j,
-// more of them inside the locks (FQ_KILLS=N of k); FQ_LONG takes every k, and FQ_LONG=N N times as many
+// more of them inside the locks (FQ_KILLS=N of k, FQ_ALL for four times as many); FQ_LONG takes every k, and FQ_LONG=N N times as many
 // pairs. The seed is printed, FQ_SEED repeats a sample. FQ_OPERATION picks one operation
 // (tests/torture/instructions.sh runs as many at once as there are processors), FQ_STEP the one k that a
 // violation named.
@@ -208,7 +208,7 @@ void print(const DoorOperation& operation, const char* what, uint64_t count, con
 
 /// C1
 void kill_at_instructions(const DoorOperation& operation, Trials& trials, const Trace& trace) {
-  const size_t kills = number_of("FQ_KILLS", 128);
+  const size_t kills = number_of("FQ_KILLS", is_all_tried() ? 128 : 32);
   std::vector<size_t> steps = long_form() > 0 ? steps_of_long_form(trace) : sample(trace, kills);
   if (const char* only = std::getenv("FQ_STEP")) steps = {std::strtoull(only, nullptr, 10)};
   for (const size_t step : steps) trials.kill_first(trace, step);

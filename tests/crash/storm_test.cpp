@@ -230,7 +230,7 @@ TEST_CASE("a storm of kills loses nothing that was accepted and repeats nothing 
   const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   Storm storm(seed);
-  storm.rage(static_cast<int>(1500 * number_of("FQ_LONG", 1)));
+  storm.rage(static_cast<int>((is_all_tried() ? 1500 : 500) * number_of("FQ_LONG", 1)));
   storm.settle();
   CHECK(storm.hung_count() == 0);
   CHECK(storm.recoveries() > 0);

@@ -67,19 +67,17 @@ bool ModelTurns::is_in_full_pool(std::string_view path) const {
 bool ModelTurns::counts_in_ring(const std::string& path) const {
   if (!nodes_.at(path).seated) return false;
   if (path.back() == '/') return !is_in_full_pool(path);
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& each) {
-    return !each.first.empty() && parent_of(each.first) == path && counts_in_ring(each.first);
-  });
+  const std::vector<const Entry*> children = children_of(path);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const Entry* child) { return counts_in_ring(child->first); });
 }
 
 double ModelTurns::share_of(std::string path) const {
   double share = nodes_.count(path) == 0 || is_in_full_pool(path) ? 0 : 1;
   for (; share > 0 && !path.empty(); path = parent_of(path)) {
     double all = 0;
-    for (const auto& [other, node] : nodes_) {
-      if (other.empty() || parent_of(other) != parent_of(path) || !counts_in_ring(other)) continue;
-      all += static_cast<double>(node.weight_milli);
-    }
+    for (const Entry* other : children_of(parent_of(path)))
+      all += counts_in_ring(other->first) ? static_cast<double>(other->second.weight_milli) : 0;
     share *= all > 0 && counts_in_ring(path) ? static_cast<double>(nodes_.at(path).weight_milli) / all : 0;
   }
   return share;

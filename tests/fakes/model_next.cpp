@@ -11,17 +11,17 @@ bool ModelTurns::can_be_served(const std::string& path) const {
   const Node& node = nodes_.find(path)->second;
   if (!node.seated || (pools_.contains(node.pool) && !has_room(node.pool))) return false;
   if (path.back() == '/') return true;
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& child) {
-    return !child.first.empty() && parent_of(child.first) == path && can_be_served(child.first);
-  });
+  const std::vector<const Entry*> children = children_of(path);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const Entry* child) { return can_be_served(child->first); });
 }
 
 std::string ModelTurns::best_leaf(const std::string& path, const Before& before) const {
   if (!path.empty() && path.back() == '/') return path;
   std::string best;
-  for (const auto& child : nodes_) {
-    if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
-    const std::string leaf = best_leaf(child.first, before);
+  for (const Entry* child : children_of(path)) {
+    if (!can_be_served(child->first)) continue;
+    const std::string leaf = best_leaf(child->first, before);
     if (best.empty() || before(leaf, best)) best = leaf;
   }
   return best;
@@ -43,9 +43,9 @@ std::string ModelTurns::next(std::string_view from, const Before& before) const 
   };
   while (path.empty() || path.back() != '/') {
     std::string first;
-    for (const auto& child : nodes_) {
-      if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
-      if (first.empty() || goes_first(child.first, first)) first = child.first;
+    for (const Entry* child : children_of(path)) {
+      if (!can_be_served(child->first)) continue;
+      if (first.empty() || goes_first(child->first, first)) first = child->first;
     }
     if (first.empty()) return "";
     path = first;

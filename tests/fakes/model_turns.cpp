@@ -16,6 +16,14 @@ std::string ModelTurns::parent_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash));
 }
 
+std::vector<const ModelTurns::Entry*> ModelTurns::children_of(std::string_view path) const {
+  const std::string begin = path.empty() ? "" : std::string(path) + '/';
+  std::vector<const Entry*> children;
+  for (auto at = nodes_.lower_bound(begin); at != nodes_.end() && at->first.starts_with(begin); ++at)
+    if (!at->first.empty() && parent_of(at->first) == path) children.push_back(&*at);
+  return children;
+}
+
 ModelTurns::Node& ModelTurns::at(const std::string& path) {
   if (!path.empty()) static_cast<void>(at(parent_of(path)));
   return nodes_[path];
@@ -230,11 +238,11 @@ int64_t ModelTurns::next_timer_ms() const {
 }
 
 std::string ModelTurns::first_below(std::string_view path) const {
-  const std::pair<const std::string, Node>* first = nullptr;
-  for (const auto& child : nodes_) {
-    if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
+  const Entry* first = nullptr;
+  for (const Entry* child : children_of(path)) {
+    if (!can_be_served(child->first)) continue;
     const auto place = [](const Node& node) { return std::pair(node.tag, node.sequence); };
-    if (first == nullptr || place(child.second) < place(first->second)) first = &child;
+    if (first == nullptr || place(child->second) < place(first->second)) first = child;
   }
   return first == nullptr ? std::string() : first->first;
 }

@@ -102,7 +102,10 @@ class ModelTurns {
     uint64_t stamp = 0;  // when it had its last turn by age
   };
 
+  using Entry = std::pair<const std::string, Node>;
   static std::string parent_of(std::string_view path);
+  /// They stand together, for their paths begin with their parent's.
+  std::vector<const Entry*> children_of(std::string_view path) const;
   Node& at(const std::string& path);
   static int64_t interval_ns(const Limit& limit);
   static int64_t depth_ns(const Limit& limit);

@@ -254,10 +254,10 @@ class RandomClients {
 }  // namespace
 
 TEST_CASE("random clients never run or push more than the queue and a pool may, and nothing of it is lost") {
-  const uint64_t only = number_of("FQ_SEED", 0);
-  const uint64_t count = only != 0 ? 1 : number_of("FQ_HISTORIES", 12);
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t seed = only != 0 ? only : i + 1;
+  const uint64_t one = number_of("FQ_SEED", 0);
+  const uint64_t first = one != 0 ? one : std::random_device{}();
+  const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 12);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
     INFO("FQ_SEED=" << seed);
     RandomClients(seed, uint32_t{4} << (seed % 3)).run();
   }

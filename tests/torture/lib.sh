@@ -1,11 +1,12 @@
 # lib - what the long forms share. Sourced by each, not run.
 #
 # A long form prints its seed and its figures in one last line, and exits with 1 when a promise was broken.
-# FQ_LONG=N makes it N times as long; --quick (QUICK=1) takes the short form.
+# FQ_LONG=N makes it N times as long; --quick (QUICK=1) takes the short form, and all of that (FQ_ALL).
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 unset FQ_SPOOL
+export FQ_ALL=1
 export FQ_SEED="${FQ_SEED:-$((RANDOM * 32768 + RANDOM))}"
 if [ -z "${QUICK:-}" ]; then export FQ_LONG="${FQ_LONG:-1}"; else unset FQ_LONG; fi
 

@@ -4,7 +4,7 @@
 # usage: planted_bugs.sh [NAME...]. A copy of the tree in build/planted is patched, built and tested; a test
 # is run without the bug first, since one that is always red sees nothing.
 . "$(dirname "$0")/lib.sh"
-unset FQ_LONG  # what a test sees it must see in its short form
+unset FQ_LONG  # what a test sees it must see in its short form, when all of that is tried
 
 tree=$PWD
 copy=$PWD/build/planted
