@@ -374,7 +374,6 @@ TEST_CASE(
     return;
   }
   const ShippedBinary shipped;
-  const bool all = is_long_form();
   const char* only = std::getenv("FQ_STORY");
   const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
@@ -386,7 +385,7 @@ TEST_CASE(
     for (const std::string& call : unknown_calls(trials.calls())) FAIL_CHECK(story.name << " calls " << call);
     std::vector<Fault> faults = faults_of(trials.calls());
     const size_t possible = faults.size();
-    if (!all) {
+    if (!is_long_form()) {
       std::shuffle(faults.begin(), faults.end(), random);
       faults.resize(std::min(faults.size(), cases_of_short_form(story)));
     }
@@ -395,7 +394,7 @@ TEST_CASE(
     std::string ends;
     for (const auto& [exit, times] : trials.exits())
       ends += " " + std::to_string(exit) + "x" + std::to_string(times);
-    if (all)
+    if (is_long_form())
       std::printf("%s: %zu of %zu cases, exits%s\n", story.name, faults.size(), possible, ends.c_str());
   }
   std::printf("system calls: FQ_SEED=%llu, %zu cases of %zu commands\n",
