@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <iterator>
 // fq, below us.
 #include "core/base/text/decimal.h"
@@ -18,6 +20,12 @@ namespace fq {
 namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
+
+/// 0: none is told.
+double cost_in(const Reply& told) {
+  const double cost = std::strtod(told.text.c_str(), nullptr);
+  return std::isfinite(cost) && cost > 0 ? cost : 0;
+}
 
 }  // namespace
 
@@ -212,6 +220,9 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   }
   const size_t given = reply.deliveries.size() - before;
   progress.want -= std::min(progress.want, given);
+  const double cost = cost_in(answer.at(8));
+  progress.paid.cost += cost;
+  progress.paid.untold += cost > 0 ? 0 : given;
   FQ_TRY(add_news(answer.at(6), reply));
   const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
   if (is_session) session_.keep_alive();
@@ -250,7 +261,7 @@ Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t 
     FQ_TRY(work({}, {}, &request, progress, reply, none));
   } while (progress.want > 0 && progress.is_full && progress.bytes_left > 0);
   bytes_left = progress.bytes_left;
-  return Added{reply.deliveries.size() - before, progress.servable, progress.is_idle};
+  return Added{reply.deliveries.size() - before, progress.servable, progress.is_idle, progress.paid};
 }
 
 Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {

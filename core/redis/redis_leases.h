@@ -30,10 +30,17 @@ class RedisLeases {
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+  /// What messages cost, beside those of other shards: in the server's units; and how many there are of which
+  /// it has not said so.
+  struct Paid {
+    double cost = 0;
+    size_t untold = 0;
+  };
   /// What of the request there is now, at most `want` messages and so many bytes, beside what the reply has.
   struct Added {
     size_t count = 0;
     bool servable = false, is_idle = false;
+    Paid paid = {};
   };
   /// `loans`: for it, of a queue of which it is one shard.
   Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply,
@@ -58,6 +65,7 @@ class RedisLeases {
     bool is_full = false;  // the last call gave all that it may
     bool servable = false, is_idle = false;
     std::string_view loans = {};
+    Paid paid = {};
     bool listens = false;  // where the next call finds nothing, it is to be told of what comes
   };
 

@@ -62,31 +62,32 @@ Result<void> ShardedLeases::hand_bells_on(const LeaseRequest& request, LeaseRepl
 
 Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass,
                                   LeaseReply& reply) {
-  size_t count = 0;
-  bool servable = false;
+  RedisLeases::Added given;
   std::string loans;
   const auto fetch = [&]() -> Result<bool> {
-    if (count >= visit.turns || !purses_.is_wanting(visit.shard)) return false;
-    FQ_TRY_SET(loans, purses_.fetch(visit.shard, visit.turns - count));
+    if (given.count >= visit.turns || !purses_.is_wanting(visit.shard)) return false;
+    FQ_TRY_SET(loans, purses_.fetch(visit.shard, visit.turns - given.count));
     return !loans.empty();
   };
   FQ_TRY_SET(bool goes_on, fetch());
   goes_on = goes_on || pass.only || visits_.is_open(visit.shard);
   while (goes_on) {
-    const auto added = add(request, visit.shard, visit.turns - count, pass.bytes_left, reply, loans);
-    if (!added && count == 0) return added.error();
+    const auto added = add(request, visit.shard, visit.turns - given.count, pass.bytes_left, reply, loans);
+    if (!added && given.count == 0) return added.error();
     if (!added) break;  // what it has given is not lost
     const bool came_too_late = !loans.empty() && added->count == 0;
-    count += added->count;
-    servable = added->servable;
+    given.count += added->count;
+    given.paid.cost += added->paid.cost;
+    given.paid.untold += added->paid.untold;
+    given.servable = added->servable;
     goes_on = false;
-    if (!servable && !came_too_late) {
+    if (!given.servable && !came_too_late) {
       FQ_TRY_SET(goes_on, fetch());
     }
   }
-  visits_.served(visit, count, !servable && request.tenant.empty());
-  if (request.watch && count > 0) visits_.watch(visit.shard);
-  pass.want -= std::min(pass.want, count);
+  visits_.served(visit, given, !given.servable && request.tenant.empty());
+  if (request.watch && given.count > 0) visits_.watch(visit.shard);
+  pass.want -= std::min(pass.want, given.count);
   return {};
 }
 

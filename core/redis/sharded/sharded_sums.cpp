@@ -110,16 +110,21 @@ Result<std::vector<Attendee>> ShardedSums::attendees() {
   return told;
 }
 
-/// A place in one shard is none in the queue; so late it comes at the latest if each shard has its turns.
-void ShardedSums::forget_places(ExplainReply& reply) const {
+/// A place in one shard is none in the queue; so late it comes at the latest if each shard has its turns,
+/// where they are counted.
+Result<void> ShardedSums::forget_places(size_t shard, ExplainReply& reply) {
   const uint64_t bound = kTurnsPerShard * shards_.count();
   if (reply.subject && (reply.subject->place || reply.subject->place_max)) {
     Explanation& subject = *reply.subject;
     const uint64_t place = subject.place ? *subject.place : *subject.place_max;
-    subject.place_max = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
     subject.place.reset();
+    subject.place_max.reset();
+    FQ_TRY_SET(const Settings settings, shards_.at(shard).settings());
+    const bool is_counted = settings.fair_by == FairBy::turns;
+    if (is_counted) subject.place_max = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
   }
   for (Explanation& each : reply.next) each.place.reset();
+  return {};
 }
 
 Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
@@ -171,7 +176,7 @@ Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
   const bool is_of_all = !request.id && request.tenant.empty();
   const size_t shard = request.id ? shards_.of_id(*request.id) : shards_.of_tenant(request.tenant);
   FQ_TRY_SET(ExplainReply reply, is_of_all ? explain_all(request) : shards_.at(shard).explain(request));
-  forget_places(reply);
+  FQ_TRY(forget_places(shard, reply));
   FQ_TRY(tell_totals(reply));
   return reply;
 }

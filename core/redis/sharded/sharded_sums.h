@@ -18,7 +18,7 @@ class ShardedSums {
  private:
   Result<StatsRow> of_queue();
   Result<ExplainReply> explain_all(const ExplainRequest& request);
-  void forget_places(ExplainReply& reply) const;
+  Result<void> forget_places(size_t shard, ExplainReply& reply);
   Result<void> tell_totals(ExplainReply& reply);
   Result<void> check_purses(const CheckRequest& request, CheckReport& report);
 

@@ -12,8 +12,18 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kFreshMs = 20;       // so long what was read is used again
-constexpr double kWeightOfOne = 1000;  // as the server's program has it
+constexpr int64_t kFreshMs = 20;         // so long what was read is used again
+constexpr double kWeightOfOne = 1000;    // as the server's program has it
+constexpr double kTurn = 2'520'000'000;  // likewise
+
+/// Behind the weight in a root; 0: none is told.
+double toll_in(const Result<Reply>& root) {
+  if (!root) return 0;
+  char* behind = nullptr;
+  std::strtod(root->at(0).text.c_str(), &behind);
+  const double told = std::strtod(behind, nullptr) / kTurn;
+  return std::isfinite(told) && told > 0 ? told : 0;
+}
 
 }  // namespace
 
@@ -28,12 +38,24 @@ int64_t Visits::now_ms() const {
   return shards_.told_ms().value_or(system_clock().boot_ms() + server_ahead_ms_);
 }
 
-/// One that begins stands beside the others, by chance as far ahead as its weight says: of those that begin
-/// together each is the first as often as that.
+/// One that begins stands beside the others, by chance as far ahead as its weight and what its turns cost
+/// say: of those that begin together each is the first as often as that.
 void Visits::note(Shard& shard, double weight) {
   if (shard.weight == 0 && weight > 0)
-    shard.tag = std::max(shard.tag, clock_ + std::exponential_distribution<double>(weight)(random_));
+    shard.tag =
+        std::max(shard.tag, clock_ + std::exponential_distribution<double>(weight / toll_of(shard))(random_));
   shard.weight = weight;
+}
+
+/// Before the roots themselves: what one of them has not said is as it is with the others.
+void Visits::take_tolls(const std::vector<Result<Reply>>& replies) {
+  double sum = 0, count = 0;
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    if (replies[shard]) all_[shard].toll = toll_in(replies[shard]);
+    sum += all_[shard].toll;
+    count += all_[shard].toll > 0 ? 1 : 0;
+  }
+  usual_toll_ = count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
 void Visits::take_root(size_t shard, const Result<Reply>& root) {
@@ -78,6 +100,7 @@ Result<void> Visits::look(bool fresh) {
     if (!each && !is_away(each.error())) return each.error();
   }
   faults_.clear();
+  take_tolls(replies);
   for (size_t shard = 0; shard < all_.size(); ++shard) take_root(shard, replies[shard]);
   if (faults_.size() == all_.size()) return faults_.begin()->second;
   with_news_.clear();
@@ -117,7 +140,8 @@ std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> onl
     }
   }
   if (!first) return std::nullopt;
-  if (!second) return Visit{*first, want};
+  // Who comes once pays nothing back: shards are drawn right where each visit takes as much.
+  if (!second || usual_toll_) return Visit{*first, want};
   const double turns = std::ceil((all_[*second].tag - all_[*first].tag) * all_[*first].weight);
   // Half of what is wanted at least: a call has its price, and what one is given too early it waits for
   // later.
@@ -126,11 +150,12 @@ std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> onl
                turns >= static_cast<double>(want) ? want : std::max(least, static_cast<size_t>(turns))};
 }
 
-void Visits::served(const Visit& visit, size_t count, bool is_empty) {
+void Visits::served(const Visit& visit, const RedisLeases::Added& given, bool is_empty) {
   Shard& shard = all_[visit.shard];
   clock_ = std::max(clock_, shard.tag);
-  if (shard.weight > 0) shard.tag += static_cast<double>(count) / shard.weight;
-  shard.is_spent = is_empty || count < visit.turns;
+  const double cost = given.paid.cost / kTurn + static_cast<double>(given.paid.untold) * toll_of(shard);
+  if (shard.weight > 0) shard.tag += cost / shard.weight;
+  shard.is_spent = is_empty || given.count < visit.turns;
   if (!is_empty) return;
   shard.is_open = false;
   if (!purses_.is_wanting(visit.shard)) shard.weight = 0;

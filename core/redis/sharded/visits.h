@@ -1,8 +1,9 @@
 // visits - to which of many shards who wants work goes next.
 //
-// Each shard tells by its root, which is read and not called, what in it can be served, by weight, and when
-// time changes something there. The rule over shards is that over tenants: each is given turns by the weight
-// of the accounts in it, and one that had nothing begins level. Who comes for the first time draws by weight.
+// Each shard tells by its root, which is read and not called, what in it can be served, by weight, what a
+// turn there costs on average, and when time changes something there. The rule over shards is that over
+// tenants: each is given turns by the weight of the accounts in it, pays for them, and one that had nothing
+// begins level. Who comes for the first time draws by weight over cost.
 #pragma once
 
 // System.
@@ -34,7 +35,7 @@ class Visits {
   std::optional<Visit> next(size_t want, std::optional<size_t> only) const;
   /// What came of it. Less than was asked for: nothing more in this pass. `is_empty`: nothing is left there
   /// that could be served now.
-  void served(const Visit& visit, size_t count, bool is_empty);
+  void served(const Visit& visit, const RedisLeases::Added& given, bool is_empty);
   /// It did not answer.
   void lost(size_t shard, Error error);
   /// None of them was lost.
@@ -60,12 +61,15 @@ class Visits {
   struct Shard {
     double weight = 0;            // of what can be served, in accounts of weight 1, with loans too
     bool is_open = false;         // without loans
+    double toll = 0;              // what a turn there costs on average, in turns; 0: it has not said so
     double tag = 0;               // what it was given, by weight
     int64_t due_ms = -1;          // by the server's time; -1: nothing is
     int64_t session_end_ms = -1;  // of who may be dead: likewise
     bool is_spent = false;        // in this pass
   };
   void note(Shard& shard, double weight);
+  void take_tolls(const std::vector<Result<Reply>>& replies);
+  double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
   void take_root(size_t shard, const Result<Reply>& root);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
   int64_t now_ms() const;
@@ -74,6 +78,7 @@ class Visits {
   Purses& purses_;
   std::vector<Shard> all_;
   double clock_ = 0;
+  std::optional<double> usual_toll_;  // of shards that have not said so: of those that have; none: a turn
   std::mt19937_64 random_;
   std::set<size_t> watched_;
   std::vector<size_t> with_news_;

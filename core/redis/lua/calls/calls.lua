@@ -132,20 +132,21 @@ local function first_dues(call)
 end
 
 -- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
--- what of that may be served, when time changes something, and when a session ends if nobody hears of it. Schedules are
--- those that were written.
-local function hints_of(call, due, session_end)
+-- what of that may be served and what its turns cost, when time changes something, and when a session ends if nobody hears
+-- of it. Schedules are those that were written.
+local function hints_of(call, due, session_end, toll)
   if call.step == 1 then return {} end
   local function time(at) return at < math.huge and text.num(at) or '-1' end
   local is_open = not seats.node(call, '').blocked
   if is_open and lent.any_of_runs(call) then is_open = pick.next(call, '') ~= nil end
-  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0), 'due', time(math.min(due, schedules.due(call))),
+  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0) .. toll, 'due', time(math.min(due, schedules.due(call))),
     'session', time(session_end)}
 end
 
 function M.finish(call)
   after.settle(call)
   local due, session_end = first_dues(call)
+  local toll = tolls.bytes(call)
   local lent_bytes = shares.bytes(call, call.top or '')
   if lent_bytes ~= '' then call.lent_bytes = lent_bytes end
   if bells.are_heard(call) then bells.prepare(call, math.min(due_of(call), schedules.due(call))) end
@@ -170,7 +171,7 @@ function M.finish(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
-  for _, each in ipairs(hints_of(call, due, session_end)) do root[#root + 1] = each end
+  for _, each in ipairs(hints_of(call, due, session_end, toll)) do root[#root + 1] = each end
   for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end

@@ -3,7 +3,8 @@
 -- run, failure, output; how many extensions and for how long, of each id, serial, nonce.
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record (of the
 -- first ones), deadline; whether
--- something could be served; whether the queue is idle; news of watched leases; what it was lent, as in the root.
+-- something could be served; whether the queue is idle; news of watched leases; what it was lent, as in the root; what the
+-- deliveries cost, see tolls.lua.
 local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
@@ -129,7 +130,7 @@ function M.run(keys, args)
     local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes or ''}
+  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes or '', tolls.paid(call)}
 end
 
 return M

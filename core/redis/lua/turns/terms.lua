@@ -54,6 +54,7 @@ function M.set_fair_by(call, fair_by)
     end)
   end
   call.settings.fair_by = fair_by
+  tolls.forget(call)
 end
 
 local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey

@@ -138,6 +138,7 @@ end
 function M.ended(call, n, at, ticks, expected, top_bytes)
   if expected ~= 0 and call.settings.fair_by == costs.TIME then
     local took, paid = costs.of_run(call, n.own, ticks), true
+    tolls.ended(call, took * costs.TICK)
     each_seat(call, n, function(s, p)
       paid = paid and not (s.own and #s.path == top_bytes)
       if not paid then return end
