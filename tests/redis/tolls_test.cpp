@@ -1,18 +1,12 @@
 // tolls_test - turns that are paid in bytes and in run time, between the shards of a queue.
-//
-// FQ_SEED=n runs one random history again, FQ_HISTORIES=n more of them.
-#include "tests/redis/sharded_fixture.h"
+#include "tests/redis/tolls_fixture.h"
 
 // System.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <map>
-#include <random>
 #include <set>
-// Tests.
-#include "tests/knobs.h"
 
 namespace fq::test {
 
@@ -20,56 +14,15 @@ namespace {
 
 constexpr double kTurnBytes = 4096;
 
-void set_for(Queue& queue, std::string_view path, PolicyKey key, int64_t number) {
-  REQUIRE(queue.policy_set(path, {{{key, number, 0, {}}}, {}}).ok());
-}
-void set_fair_by(Queue& queue, FairBy what) {
-  set_for(queue, "", PolicyKey::fair_by, static_cast<int64_t>(what));
-}
-
 void fill(Queue& queue, const std::string& tenant, size_t count, size_t bytes = 1) {
   const std::string payload(bytes, 'x');
   const std::vector<NewMessage> batch(100, message_for(tenant, payload));
   for (size_t pushed = 0; pushed < count; pushed += batch.size()) REQUIRE(queue.push(batch).ok());
 }
 
-/// Names of accounts that lie in a shard of their own each. What was pushed to find them is gone.
-std::vector<std::string> names_apart(Queue& queue, size_t count) {
-  std::vector<std::string> names;
-  std::vector<MessageId> ids;
-  std::set<uint64_t> shards;
-  for (int i = 0; names.size() < count; ++i) {
-    const std::string name = "t" + std::to_string(i);
-    ids.push_back(push_one(queue, name, "x"));
-    if (shards.insert(shard_of(ids.back())).second) names.push_back(name);
-  }
-  REQUIRE(answered(queue.mutate(ids, Action::cancel)).changed == ids.size());
-  return names;
-}
-
-/// Where time is told what is drawn is the same in each run, and here so are the shards.
-struct ToldShards {
-  ToldShards() : sharded(kShards, told_time_engine(), &clock) {
-    command(sharded.server, {"HSET", "fq1:fq:{default}:meta", "spread", std::string(32, '7')});
-    sharded.queue = another();
-  }
-  std::unique_ptr<Queue> another() { return sharded.another(&clock); }
-  Queue& queue() { return *sharded.queue; }
-
-  FakeClock clock;
-  Sharded sharded;
-};
-
 /// What the root of the shard of this message says of what can be served.
 std::string told_open(const TestServer& server, MessageId id) {
   return command(server, {"HGET", tag_of(server, shard_of(id)) + "h", "open"}).text;
-}
-
-void end(Queue& queue, const Receipt& receipt, uint64_t run_us) {
-  Settle item;
-  item.receipt = receipt;
-  item.run_us = run_us;
-  REQUIRE(answered(queue.settle({&item, 1})).items.at(0) == SettleStatus::ok);
 }
 
 Delivery next_of(Queue& queue) {
@@ -132,7 +85,7 @@ TEST_CASE("by time, accounts of other shards have their run time by weight, whoe
     given[one.tenant] += static_cast<double>(ms);
     if (at_once == 1) s.clock.advance(is_told ? 7 : ms);
     if (is_told || at_once > 1)
-      end(*other, one.receipt, static_cast<uint64_t>(ms) * 1'000);
+      end_run(*other, one.receipt, static_cast<uint64_t>(ms) * 1'000);
     else
       REQUIRE(answered(other->settle(std::vector<Settle>{{.receipt = one.receipt}})).items.at(0) ==
               SettleStatus::ok);
@@ -158,7 +111,7 @@ TEST_CASE("many that come for a single message each draw by weight over what tur
     const auto queue = s.another();
     const Delivery one = next_of(*queue);
     of_dear += one.tenant == dear ? 1 : 0;
-    if (by == FairBy::time) end(*queue, one.receipt, one.tenant == dear ? 1'000'000 : 100'000);
+    if (by == FairBy::time) end_run(*queue, one.receipt, one.tenant == dear ? 1'000'000 : 100'000);
   }
   // One in eleven, or three in thirteen; and by chance within five times what is usual.
   const double share = weight == 1'000 ? 1.0 / 11 : 3.0 / 13;
@@ -198,7 +151,7 @@ TEST_CASE("what the turns of a shard cost is an average that each moves by an ei
   const auto turn = [&](uint64_t run_us) {
     const Delivery one = next_of(s.queue());
     const std::string started = told_open(s.sharded.server, id);
-    end(s.queue(), one.receipt, run_us);
+    end_run(s.queue(), one.receipt, run_us);
     return by == FairBy::bytes ? started : told_open(s.sharded.server, id);
   };
   // A turn is 2,520,000,000: of 4 KiB, and of 10 ms.
@@ -246,22 +199,33 @@ TEST_CASE("a shard that has not said what its turns cost is taken to be as the o
   CHECK(before <= 5);
 }
 
-TEST_CASE("what of a root cannot be read costs a turn, and nobody waits for it") {
+TEST_CASE("what of a root cannot be read is as with the others, and nobody waits for what says too much") {
   ToldShards s;
   set_fair_by(s.queue(), FairBy::bytes);
   const auto names = names_apart(s.queue(), 2);
-  const MessageId id = push_one(s.queue(), names[0], "x");
-  fill(s.queue(), names[0], 100);
-  fill(s.queue(), names[1], 100);
-  const std::string toll = GENERATE("", " ", " x", " nan", " inf", " -1", " 0", " 1e308", " 1e-320");
+  const size_t which = GENERATE(size_t{0}, size_t{1});
+  const MessageId id = push_one(s.queue(), names[which], std::string(4'096, 'x'));
+  for (const std::string& name : names) fill(s.queue(), name, 100, 4'096);
   std::map<std::string, int> served;
-  for (int i = 0; i < 20; ++i) {
+  while (served.size() < 2) ++served[next_of(s.queue()).tenant];
+  const auto say = [&](const std::string& toll) {
     command(s.sharded.server, {"HSET", tag_of(s.sharded.server, shard_of(id)) + "h", "open", "1000" + toll});
+  };
+  const auto drawn = [&](const std::string& toll) {
+    say(toll);
+    return next_of(*s.another()).tenant;
+  };
+  const std::string toll = GENERATE("", " ", " x", " nan", " inf", " -1", " 0", " 1e308", " 1e-320");
+  const bool is_cost = toll.starts_with(" 1");
+  if (!is_cost) CHECK(drawn(toll) == drawn(""));
+  served.clear();
+  for (int i = 0; i < 10; ++i) {
+    say(toll);
     const LeaseReply reply = answered(s.queue().lease(for_a_minute(2)));
     REQUIRE(reply.deliveries.size() == 2);
     for (const Delivery& each : reply.deliveries) ++served[each.tenant];
   }
-  CHECK(served[names[1]] > 0);
+  CHECK(served.size() == 2);
 }
 
 TEST_CASE("what turns cost is read and told without a call more, and by turns without a word more") {
@@ -273,12 +237,12 @@ TEST_CASE("what turns cost is read and told without a call more, and by turns wi
   };
   const auto cost_of_ten = [&](FairBy by) {
     set_fair_by(*s.queue, by);
-    end(*s.queue, next_of(*s.queue).receipt, 1'000);
+    end_run(*s.queue, next_of(*s.queue).receipt, 1'000);
     const auto counted = [&] {
       return Cost{count_of(s.server, "fcall"), count_of(s.server, "hmget"), count_of(s.server, "hget")};
     };
     const Cost before = counted();
-    for (int i = 0; i < 10; ++i) end(*s.another(), next_of(*s.another()).receipt, 1'000);
+    for (int i = 0; i < 10; ++i) end_run(*s.another(), next_of(*s.another()).receipt, 1'000);
     CHECK((told_open(s.server, id).find(' ') == std::string::npos) == (by == FairBy::turns));
     const Cost after = counted();
     return Cost{after.calls - before.calls, after.looks - before.looks, after.reads - before.reads};
@@ -290,13 +254,18 @@ TEST_CASE("what turns cost is read and told without a call more, and by turns wi
   CHECK(other.reads == turns.reads + 20);  // of the average, inside a call
 }
 
-TEST_CASE("a queue of one shard keeps nothing of what its turns cost") {
+TEST_CASE("a queue of one shard keeps nothing of what its turns cost, and reads nothing of it") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());
-  set_fair_by(*queue, GENERATE(FairBy::bytes, FairBy::time));
-  push_one(*queue, "a", "x");
-  end(*queue, next_of(*queue).receipt, 1'000);
-  const Reply keys = command(server, {"KEYS", "*h"});
+  fill(*queue, "a", 10);
+  const auto reads_of_one = [&](FairBy by) {
+    set_fair_by(*queue, by);
+    const uint64_t before = count_of(server, "hget");
+    end_run(*queue, next_of(*queue).receipt, 1'000);
+    return count_of(server, "hget") - before;
+  };
+  CHECK(reads_of_one(GENERATE(FairBy::bytes, FairBy::time)) == reads_of_one(FairBy::turns));
+  const Reply keys = command(server, {"KEYS", "*:h"});
   REQUIRE(keys.items.size() == 1);
   CHECK(!command(server, {"HGET", keys.items[0].text, "open"}).is_text());
 }
@@ -311,112 +280,6 @@ TEST_CASE("over shards no latest place is told where turns do not count alike") 
   REQUIRE(reply.subject);
   CHECK(!reply.subject->place);
   CHECK(reply.subject->place_max.has_value() == (by == FairBy::turns));
-}
-
-namespace {
-
-/// Accounts in a shard of their own each, of random weights and costs, and some clients that take turns.
-class TollHistory {
- public:
-  TollHistory(uint64_t seed, FairBy by) : random_(seed), by_(by) {
-    set_fair_by(s_.queue(), by);
-    for (const std::string& name : names_apart(s_.queue(), 2 + below(3))) {
-      Account& one = accounts_[name];
-      one.weight = 1'000 + static_cast<int64_t>(below(2'001));
-      one.most = accounts_.size() <= 2 ? 1 + (kMost - 1) * (accounts_.size() - 1) : 1 + below(kMost);
-      set_for(s_.queue(), name, PolicyKey::weight, one.weight);
-    }
-    const size_t clients = 1 + below(3);
-    for (size_t i = 0; i < clients; ++i) clients_.push_back(s_.another());
-  }
-
-  /// How far apart accounts come in what they are given by weight, once they are level: a visit of each for
-  /// each client, and of time what the average is behind.
-  std::string run() {
-    const double visit = kWant * kMost * kPart;
-    const double promised = 2 * visit * static_cast<double>(clients_.size()) +
-                            (by_ == FairBy::time ? (8 + kRunning) * kMost * kPart : 0);
-    while (least() < visit) turn();
-    for (auto& [name, each] : accounts_) each.before = each.given;
-    while (most() < 2 * promised) {
-      turn();
-      if (most() - least() > promised)
-        return "apart by " + std::to_string(most() - least()) + " of " + std::to_string(promised);
-    }
-    return "";
-  }
-
- private:
-  static constexpr size_t kWant = 3, kMost = 10, kRunning = 4;
-  static constexpr double kPart = 640;  // bytes, or as many us
-  struct Account {
-    int64_t weight = 0;
-    size_t most = 0, ready = 0;
-    double given = 0, before = 0;
-    double by_weight() const { return (given - before) * 1'000 / static_cast<double>(weight); }
-  };
-
-  uint64_t below(uint64_t n) { return random_() % n; }
-  double most() const { return extreme(true); }
-  double least() const { return extreme(false); }
-  double extreme(bool is_most) const {
-    std::vector<double> all;
-    for (const auto& [name, each] : accounts_) all.push_back(each.by_weight());
-    return is_most ? *std::max_element(all.begin(), all.end()) : *std::min_element(all.begin(), all.end());
-  }
-
-  /// An eighth of what is drawn is dear, the rest is not.
-  double cost_of(const Account& account) {
-    return kPart * static_cast<double>(below(8) == 0 ? account.most : 1 + below((account.most + 1) / 2));
-  }
-
-  void turn() {
-    for (auto& [name, each] : accounts_) {
-      std::vector<std::string> payloads;
-      for (; each.ready < 4 * kWant; ++each.ready)
-        payloads.emplace_back(by_ == FairBy::bytes ? static_cast<size_t>(cost_of(each)) : 1, 'x');
-      std::vector<NewMessage> batch;
-      for (const std::string& payload : payloads) batch.push_back(message_for(name, payload));
-      if (!batch.empty()) REQUIRE(s_.queue().push(batch).ok());
-    }
-    Queue& queue = *clients_[below(clients_.size())];
-    const LeaseReply reply = answered(queue.lease(for_a_minute(1 + below(kWant))));
-    for (const Delivery& each : reply.deliveries) {
-      Account& account = accounts_.at(each.tenant);
-      --account.ready;
-      const double cost =
-          by_ == FairBy::bytes ? static_cast<double>(each.payload.bytes().size()) : cost_of(account);
-      account.given += cost;
-      running_.push_back({each.receipt, cost});
-    }
-    while (running_.size() > below(kRunning + 1)) {
-      end(*clients_[below(clients_.size())], running_.front().first,
-          static_cast<uint64_t>(running_.front().second));
-      running_.pop_front();
-    }
-  }
-
-  std::mt19937_64 random_;
-  FairBy by_;
-  ToldShards s_;
-  std::map<std::string, Account> accounts_;
-  std::vector<std::unique_ptr<Queue>> clients_;
-  std::deque<std::pair<Receipt, double>> running_;
-};
-
-}  // namespace
-
-TEST_CASE("whatever accounts of other shards cost, none is further from its share than is promised") {
-  const uint64_t one = number_of("FQ_SEED", 0);
-  const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
-  const uint64_t count = number_of("FQ_HISTORIES", 1);
-  const FairBy by = GENERATE(FairBy::bytes, FairBy::time);
-  std::printf("tolls: FQ_SEED=%llu, %llu histories\n", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(count));
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string fault = TollHistory(seed, by).run();
-    if (!fault.empty()) FAIL("FQ_SEED=" << seed << ", fair_by " << static_cast<int>(by) << ": " << fault);
-  }
 }
 
 }  // namespace fq::test
