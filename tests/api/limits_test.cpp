@@ -87,6 +87,52 @@ TEST_CASE("a tenant starts no more often than its rate, after its burst") {
   CHECK(q.served() == "4 5 6");
 }
 
+TEST_CASE("a whole queue starts no more often than its rate, after its burst, whoever its tenants are") {
+  ON_EVERY_ENGINE(q);
+  q.set("", PolicyKey::rate, 2, 1'000);
+  q.set("", PolicyKey::burst, 3);
+  for (int i = 0; i < 24; ++i) q.push(std::string(1, static_cast<char>('a' + i % 12)), "x");
+  const auto starts = [&](size_t want = 100) { return q.lease_all({.want = want}).deliveries.size(); };
+  CHECK(starts() == 3);
+  CHECK(q.lease_all({}).next_wake_ms == 500);
+  q.clock().advance(499);
+  CHECK(starts() == 0);
+  q.clock().advance(1);
+  CHECK(starts() == 1);
+  q.clock().advance(50'000);
+  CHECK(starts(1) == 1);
+  CHECK(starts() == 2);
+  q.clock().advance(250);
+  q.set("", PolicyKey::burst, 5);  // what was missing is missing in a larger one
+  CHECK(starts() == 2);
+  CHECK(q.lease_all({}).next_wake_ms == 250);
+  q.set("", PolicyKey::rate, 1, 1'000);  // what was taken by another rate is paid
+  CHECK(starts() == 5);
+  CHECK(q.lease_all({}).next_wake_ms == 1'000);
+  q.unset("", PolicyKey::rate);
+  CHECK(starts() == 24 - 14);
+}
+
+TEST_CASE("tenants in one pool start no more often than its rate, and others wait for none") {
+  ON_EVERY_ENGINE(q);
+  const PoolRule pool{"p", {{PolicyKey::rate, 1, 1'000, {}}, {PolicyKey::burst, 2, 0, {}}}};
+  REQUIRE(q.door().policy_load({{}, {}, {pool}}, {.inode = 1}).ok());
+  for (int i = 0; i < 8; ++i) {
+    const std::string tenant(1, static_cast<char>('a' + i));
+    if (i != 0) REQUIRE(q.door().policy_set(tenant, {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+    q.push(tenant, "x");
+  }
+  const auto starts = [&] { return q.lease_all({.want = 100}).deliveries.size(); };
+  CHECK(starts() == 1 + 2);
+  CHECK(q.lease_all({}).next_wake_ms == 1'000);
+  q.clock().advance(999);
+  CHECK(starts() == 0);
+  q.clock().advance(1);
+  CHECK(starts() == 1);
+  REQUIRE(q.door().policy_load({}, {.inode = 2}).ok());
+  CHECK(starts() == 4);
+}
+
 TEST_CASE("tenants in one pool run no more at once than it allows, and no slot is lost") {
   ON_EVERY_ENGINE(q);
   const auto load = [&](int64_t concurrency, uint64_t inode) {

@@ -37,7 +37,6 @@ for i in $(seq 100); do
 done
 gives 64 "another shard" fq push -t "right$i" --after "$one" y
 gives 0 "" fq push -t "right$i" --after "$two" y
-gives 78 "one shard" fq queue set rate=3/s
 gives 78 "one shard" fq queue set scope=queue
 # No more run than the queue may, in whatever shards; explain says what is in the way, and check that it agrees.
 gives 0 "" fq queue set concurrency=3
@@ -48,6 +47,16 @@ is "what is in the way" "concurrency 3 3" "$(fq explain "$id" --json | jq -r '.r
 gives 0 "" fq check
 jq -r .receipt "$work/leased" | while read -r receipt; do fq release "$receipt"; done
 gives 0 "" fq queue set concurrency=
+# No more start than the queue may, in whatever shards.
+gives 0 "" fq queue set rate=1/h burst=2
+for _ in 1 2 3; do fq pop --lease 1h --json; done >"$work/leased" 2>/dev/null
+is "starts by the rate" 2 "$(wc -l <"$work/leased")"
+gives 1 "" fq pop --lease 1h
+is "what is in the way" "rate" "$(fq explain "$(fq peek -n 1 --json | jq .id)" --json | jq -r '.reasons[0].reason')"
+is "what is in a tenant's way" "rate" "$(fq stats --tenants --json | jq -rs '[.[] | select(.ready > 0) | .blocked] | unique | join(" ")')"
+gives 0 "" fq check
+jq -r .receipt "$work/leased" | while read -r receipt; do fq release "$receipt"; done
+gives 0 "" fq queue set rate= burst=
 # Nor are there more of them than it may hold, or bytes; who may wait gets the room that another shard makes.
 there=$(fq stats --json | jq '.ready + .leased + .delayed + .held')
 gives 0 "" fq queue set max_messages=$((there + 1))

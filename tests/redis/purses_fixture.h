@@ -39,6 +39,12 @@ inline double share_of(const TestServer& server, uint64_t shard, std::string_vie
 inline void restart_of(const TestServer& server, uint64_t shard) {
   command(server, {"HSET", tag_of(server, shard) + "h", "run", "another"});
 }
+inline uint64_t functions_called(const TestServer& server) {
+  const std::string stats = command(server, {"INFO", "commandstats"}).text;
+  const size_t at = stats.find("cmdstat_fcall:calls=");
+  REQUIRE(at != std::string::npos);
+  return std::stoull(stats.substr(at + std::string_view("cmdstat_fcall:calls=").size()));
+}
 /// Where the purse of a limit lies.
 inline std::string purse_key(const TestServer& server, std::string_view name) {
   const Reply found = command(server, {"KEYS", "*pu:" + std::string(name)});
@@ -48,18 +54,20 @@ inline std::string purse_key(const TestServer& server, std::string_view name) {
 
 /// Purses as a client has them, whose steps a test takes one by one.
 struct Client {
-  explicit Client(const TestServer& server) : shards(entry(server), access(server)), purses(shards) {}
+  explicit Client(const TestServer& server, Clock* told_time = nullptr)
+      : shards(entry(server), access(server, told_time)), purses(shards) {}
 
-  static ServerAccess access(const TestServer& server) {
+  static ServerAccess access(const TestServer& server, Clock* told_time) {
     ServerAccess access;
     access.place = answered(parse_redis_place(server.spool()));
-    access.library = &redis_library();
+    access.library = told_time == nullptr ? &redis_library() : &told_time_library();
+    access.told_time = told_time;
     access.command_key = std::make_shared<const CommandKey>(answered(a_command_key()));
     access.link = std::make_shared<ServerLink>(access.place, access.password);
     return access;
   }
   static QueueEntry entry(const TestServer& server) {
-    return *answered(Catalog(access(server)).find("default"));
+    return *answered(Catalog(access(server, nullptr)).find("default"));
   }
   /// The loans that a shard needs, which are lost if nobody hands them on.
   std::string fetch(const TestServer& server, size_t shard, size_t want) {
@@ -77,7 +85,8 @@ struct Client {
     asked.number(static_cast<double>(shards.count())).number(static_cast<double>(shard));
     for (const double each : {want, units->age, 7.0}) asked.number(each);
     told.number(static_cast<double>(shard));
-    for (const double each : {units->age, units->tag, units->loans, units->share, units->most})
+    for (const double each :
+         {units->age, units->tag, units->loans, units->share, units->most, units->interval, units->since})
       told.number(each);
     RedisQueue& home = shards.at(shards.of_tenant(name));
     const Reply reply =
@@ -85,16 +94,21 @@ struct Client {
     if (reply.at(0).text != "loan") return "";
     Packer loan;
     loan.raw(reply.at(1).text);
-    for (const size_t each : {2U, 3U}) loan.number(std::stod(reply.at(each).text));
+    for (const size_t each : {2U, 3U, 4U}) loan.number(std::stod(reply.at(each).text));
     return loan.number(static_cast<uint16_t>(name.size())).raw(name).bytes();
   }
   void bring(size_t shard, std::string_view loans) {
     answered(shards.at(shard).shard().change("change", {"lent_take", loans}));
   }
-  size_t hand_on(size_t shard, std::string_view loans, size_t want) {
+  /// With what is taken by them.
+  std::vector<Delivery> brought(size_t shard, std::string_view loans, size_t want) {
     LeaseReply reply;
     uint64_t bytes = 1'000'000;
-    return answered(shards.at(shard).leases().add(for_a_minute(want), want, bytes, reply, loans)).count;
+    answered(shards.at(shard).leases().add(for_a_minute(want), want, bytes, reply, loans));
+    return std::move(reply.deliveries);
+  }
+  size_t hand_on(size_t shard, std::string_view loans, size_t want) {
+    return brought(shard, loans, want).size();
   }
 
   Shards shards;

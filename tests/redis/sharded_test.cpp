@@ -118,8 +118,8 @@ TEST_CASE("what two shards would have to know together is refused by name") {
   CHECK(pushed.error().text.find("another shard") != std::string::npos);
   after.after = {second};
   CHECK(s.queue->push({&after, 1}).ok());
-  for (const PolicyKey key : {PolicyKey::rate, PolicyKey::scope}) {
-    const PolicyValue value{key, 1, key == PolicyKey::rate ? 1'000 : 0, {}};
+  {
+    const PolicyValue value{PolicyKey::scope, 1, 0, {}};
     const Result<void> set = s.queue->policy_set("", {{value}, {}});
     REQUIRE(!set.ok());
     CHECK(set.error().kind == ErrorKind::config);
@@ -127,11 +127,6 @@ TEST_CASE("what two shards would have to know together is refused by name") {
     REQUIRE(!loaded.ok());
     CHECK(loaded.error().kind == ErrorKind::config);
   }
-  const PoolRule pool{"p", {{PolicyKey::rate, 1, 1'000, {}}}};
-  const Result<void> loaded = s.queue->policy_load({{}, {}, {pool}}, {.inode = 1});
-  REQUIRE(!loaded.ok());
-  CHECK(loaded.error().kind == ErrorKind::config);
-  CHECK(loaded.error().text.starts_with("rate of a pool"));
   CHECK(answered(s.queue->policy_is_current({})));
   CHECK(s.queue->policy_set("a", {{{PolicyKey::concurrency, 1, 0, {}}}, {}}).ok());
 }

@@ -12,12 +12,6 @@ namespace fq::test {
 
 namespace {
 
-uint64_t functions_called(const TestServer& server) {
-  const std::string stats = command(server, {"INFO", "commandstats"}).text;
-  const size_t at = stats.find("cmdstat_fcall:calls=");
-  REQUIRE(at != std::string::npos);
-  return std::stoull(stats.substr(at + std::string_view("cmdstat_fcall:calls=").size()));
-}
 constexpr std::string_view kFullOfThree =
     "queue: has 3 messages, the limit is 3 (max_messages); try again when some are done, or use --block";
 

@@ -13,8 +13,8 @@ namespace {
 bool are_counts(const LentUnits& units) {
   constexpr double kCountMax = 9007199254740992.0;
   const auto is_count = [](double value) { return value >= 0 && value <= kCountMax; };
-  const auto counts = {units.age,  units.tag,  units.loans + 1, units.share,
-                       units.most, units.used, units.wanted};
+  const auto counts = {units.age,  units.tag,    units.loans + 1, units.share, units.most,
+                       units.used, units.wanted, units.interval,  units.since};
   return std::all_of(counts.begin(), counts.end(), is_count);
 }
 
@@ -33,8 +33,8 @@ LentRecord read_lent(std::string_view bytes) {
   record.age = fields.number<double>();
   while (fields.ok() && !fields.rest().empty()) {
     LentUnits units;
-    for (double* const each :
-         {&units.age, &units.tag, &units.loans, &units.share, &units.most, &units.used, &units.wanted})
+    for (double* const each : {&units.age, &units.tag, &units.loans, &units.share, &units.most, &units.used,
+                               &units.wanted, &units.interval, &units.since})
       *each = fields.number<double>();
     units.name = fields.raw(fields.number<uint16_t>());
     if (fields.ok() && are_counts(units)) record.limits.push_back(std::move(units));

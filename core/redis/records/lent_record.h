@@ -14,7 +14,8 @@ struct LentUnits {
   std::string name;
   double age = 0, tag = 0, loans = -1;
   double share = 0, most = 0, used = 0;
-  double wanted = 0;  // more than 0: it lacks some, and has so many messages for them at most
+  double interval = 0, since = 0;  // of a rate
+  double wanted = 0;               // more than 0: it lacks some, and has so many messages for them at most
 
   double spare() const { return share - used; }
 };
@@ -32,10 +33,14 @@ LentRecord read_lent(std::string_view bytes);
 
 /// Of the queue's own, and of a pool's, what is counted: what runs.
 inline constexpr std::string_view kRunning = "c:";
+/// Likewise: what starts.
+inline constexpr std::string_view kRate = "r:";
 /// Of the queue: what it holds.
 inline constexpr std::string_view kMessages = "m:", kBytes = "b:";
 
-/// It is of what runs.
-inline bool is_of_runs(std::string_view name) { return name.starts_with(kRunning); }
+/// It is of what runs or starts.
+inline bool is_of_runs(std::string_view name) {
+  return name.starts_with(kRunning) || name.starts_with(kRate);
+}
 
 }  // namespace fq

@@ -231,8 +231,15 @@ Result<void> Shard::see_to_schedules(const Reply& reply) {
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
+  std::vector<std::string_view> words;
+  const std::string full_count = std::to_string(full_ ? full_->size() : 0);
+  if (full_) {
+    words = {"as_lent", full_count};
+    words.insert(words.end(), full_->begin(), full_->end());
+  }
+  words.insert(words.end(), arguments.begin(), arguments.end());
   for (int ticks = 0;; ++ticks) {
-    FQ_TRY_SET(Reply reply, call("look", arguments, Lost::is_repeated));
+    FQ_TRY_SET(Reply reply, call("look", words, Lost::is_repeated));
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;
     if (!has_more(reply) || ticks == kTicksMax) return reply;

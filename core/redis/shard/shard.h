@@ -4,6 +4,7 @@
 // System.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,9 @@ class Shard {
                             const std::vector<std::string_view>& arguments);
   /// Shows what is there when all that is due has been done.
   Result<Reply> look(const std::vector<std::string_view>& arguments);
+  /// Until nothing is said here it shows all as if it had been lent what it lacks of limits that count over
+  /// all shards, but for these, of which nobody has anything.
+  void show_as_lent(std::optional<std::vector<std::string>> full) { full_ = std::move(full); }
 
   /// Sets the function that makes the messages of schedules which are due, as the server's program says.
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
@@ -146,6 +150,7 @@ class Shard {
   std::string nonce_;
   std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
   std::unique_ptr<RoomLender> lender_;
+  std::optional<std::vector<std::string>> full_;
 };
 
 }  // namespace fq

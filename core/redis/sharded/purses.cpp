@@ -25,20 +25,25 @@ size_t whole_in(const Reply& reply) {
   return reply.text.empty() ? static_cast<size_t>(reply.number) : parse_decimal(reply.text).value_or(0);
 }
 
-std::string loan_bytes(const std::string& name, const std::string& epoch, double number, double units) {
+std::string loan_bytes(const std::string& name, const Purses::Loan& loan) {
   return Packer()
-      .raw(epoch)
-      .number(number)
-      .number(units)
+      .raw(loan.epoch)
+      .number(loan.number)
+      .number(loan.units)
+      .number(loan.until_ms)
       .number(static_cast<uint16_t>(name.size()))
       .raw(name)
       .bytes();
 }
 
+/// -1: nobody knows, or it is of no rate.
+int64_t token_in(const Reply& told) { return told.text.empty() ? -1 : time_in(told); }
+
 std::string title_of(const std::string& name) {
   if (name == kMessages) return "the queue, max_messages";
   if (name == kBytes) return "the queue, max_bytes";
-  return name == kRunning ? "the queue" : "pool " + name.substr(kRunning.size());
+  const std::string pool = name.substr(kRunning.size());
+  return (pool.empty() ? "the queue" : "pool " + pool) + (name.starts_with(kRate) ? ", rate" : "");
 }
 
 /// Of one shard.
@@ -77,16 +82,17 @@ bool Purses::is_wanting(size_t shard) const {
 }
 
 /// What a purse cannot be asked for now, nobody has.
-Result<std::string> Purses::fetch(size_t shard, size_t want) {
+Result<std::string> Purses::fetch(size_t shard, size_t want, bool was_in_vain) {
   std::string loans;
+  if (!was_in_vain) brought_.clear();
   if (!known_[shard]) return loans;
   const std::vector<LentUnits> limits = known_[shard]->limits;  // these change meanwhile
   for (const LentUnits& each : limits) {
-    if (each.wanted <= 0 || empty_.contains(each.name)) continue;
+    if (each.wanted <= 0 || empty_.contains(each.name) || brought_.contains(each.name)) continue;
     const auto loan = borrow(each.name, shard, std::min(static_cast<double>(want), each.wanted), 0);
     if (!loan && !is_away(loan.error())) return loan.error();
     if (loan && *loan)
-      loans += loan_bytes(each.name, (*loan)->epoch, (*loan)->number, (*loan)->units);
+      loans += loan_bytes(each.name, **loan), brought_.insert(each.name);
     else
       empty_.insert(each.name);
   }
@@ -102,12 +108,15 @@ Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size
     const std::string& said = answer.at(0).text;
     if (said == "loan") {
       return std::optional(Loan{answer.at(1).text, static_cast<double>(whole_in(answer.at(2))),
-                                static_cast<double>(whole_in(answer.at(3)))});
+                                static_cast<double>(whole_in(answer.at(3))),
+                                static_cast<double>(whole_in(answer.at(4)))});
     }
     bool goes_on = said == "later" && want == 0;  // what was told of an earlier limit is forgotten now
     if (said == "join") {
       FQ_TRY_SET(goes_on, join(name, answer));
     }
+    const int64_t token_ms = said == "none" ? token_in(answer.at(3)) : -1;
+    if (token_ms >= 0) next_ms_ = std::min(next_ms_.value_or(token_ms), token_ms);
     if (said == "none" && want > 0 && !has_taken_back) {
       has_taken_back = true;
       FQ_TRY_SET(goes_on, take_back(name, answer, shard, want));
@@ -141,6 +150,7 @@ Purses::Total Purses::total_of(std::string_view name) const {
     total.share += each->share;
     total.used += each->used;
   }
+  total.is_full = total.used >= total.most;
   return total;
 }
 
@@ -170,8 +180,7 @@ Result<void> Purses::make_room(size_t shard, const Lack& lack, int times) {
     goes_on = loan.has_value();
     if (!goes_on) break;
     const double before = share();
-    FQ_TRY_SET(const Reply reply,
-               call(shard, {"lent_take", loan_bytes(name, loan->epoch, loan->number, loan->units)}));
+    FQ_TRY_SET(const Reply reply, call(shard, {"lent_take", loan_bytes(name, *loan)}));
     know(shard, reply.at(1).at(0).text);
     // Another client may have brought it before.
     missing = share() > before ? missing - (share() - before) : 0;
@@ -185,7 +194,8 @@ std::string Purses::told_of_all(const std::string& name) const {
     const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
     if (units == nullptr) continue;
     told.number(static_cast<double>(shard));
-    for (const double each : {units->age, units->tag, units->loans, units->share, units->most})
+    for (const double each :
+         {units->age, units->tag, units->loans, units->share, units->most, units->interval, units->since})
       told.number(each);
   }
   return told.bytes();
@@ -211,14 +221,18 @@ Result<bool> Purses::join(const std::string& name, const Reply& answer) {
   const auto is_known = [&](const Reply& each) {
     return whole_in(each) < known_.size() && known_[whole_in(each)];
   };
-  if (!std::all_of(missing.begin(), missing.end(), is_known)) return false;  // one of them is away
+  // One of them is away: the others keep what they have. Of a rate they have nothing.
+  if (!name.starts_with(kRate) && !std::all_of(missing.begin(), missing.end(), is_known)) return false;
+  bool has_joined = false;
   for (const Reply& each : missing) {
+    if (!is_known(each)) continue;
     const size_t shard = whole_in(each);
     FQ_TRY_SET(const Reply reply, call(shard, {"lent_join", name, answer.at(1).text}));
     know(shard, reply.at(1).at(0).text);
     if (known_[shard]->find(name) == nullptr) return false;  // it has other settings yet
+    has_joined = true;
   }
-  return true;
+  return has_joined;
 }
 
 /// Those but one that have units of this epoch which they do not use, the most first.
@@ -226,7 +240,8 @@ std::vector<size_t> Purses::holders(const std::string& name, const std::string& 
   std::vector<std::pair<double, size_t>> found;
   for (size_t shard = 0; shard < known_.size(); ++shard) {
     const LentUnits* const units = known_[shard] ? known_[shard]->find(name) : nullptr;
-    if (shard != but && units != nullptr && units->spare() > 0 && epoch_of(*units) == epoch)
+    if (shard != but && units != nullptr && units->interval == 0 && units->spare() > 0 &&
+        epoch_of(*units) == epoch)
       found.emplace_back(-units->spare(), shard);
   }
   std::sort(found.begin(), found.end());
@@ -265,6 +280,17 @@ Result<bool> Purses::take_back(const std::string& name, const Reply& answer, siz
   return has_given || gained > 0;
 }
 
+Result<void> Purses::add_token(const std::string& name, Total& total) {
+  const std::string told = told_of_all(name);
+  total.is_full = true;
+  const Result<Reply> purse = shards_.at(shards_.of_tenant(name)).shard().look({"purse", name, told});
+  if (!purse) return is_away(purse.error()) ? Result<void>() : purse.error();
+  const int64_t at_ms = token_in(purse->at(1).at(2));
+  total.is_full = at_ms < 0 || at_ms > purse->at(0).at(0).number;
+  if (at_ms >= 0 && total.is_full) total.free_at_ms = at_ms;
+  return {};
+}
+
 Result<void> Purses::know_all() {
   const std::vector<Result<Reply>> roots = shards_.roots_each(kLentField);
   for (size_t shard = 0; shard < roots.size(); ++shard) {
@@ -284,6 +310,9 @@ Result<std::map<std::string, Purses::Total>> Purses::totals() {
     for (const LentUnits& each : record ? record->limits : std::vector<LentUnits>())
       totals.try_emplace(each.name, total_of(each.name));
   }
+  for (auto& [name, total] : totals) {
+    if (name.starts_with(kRate)) FQ_TRY(add_token(name, total));
+  }
   return totals;
 }
 
@@ -300,11 +329,12 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
   std::vector<std::string> faults;
   for (const auto& [name, total] : all) {
     const std::string what = title_of(name);
-    if (total.share > std::max(total.most, total.used))
+    const bool is_kept = !name.starts_with(kRate);  // what is left of a loan of starts is nobody's
+    if (is_kept && total.share > std::max(total.most, total.used))
       faults.push_back(what + ": its shards were lent more of its limit than there is");
     const size_t home = shards_.of_tenant(name);
     if (!known_[home]) continue;
-    FQ_TRY_SET(const Reply purse, shards_.at(home).shard().look({"purse", name}));
+    FQ_TRY_SET(const Reply purse, shards_.at(home).shard().look({"purse", name, ""}));
     const std::string& epoch = purse.at(1).at(0).text;
     const std::vector<Reply>& bounds = purse.at(1).at(1).items;
     for (size_t i = 0; i + 2 < bounds.size(); i += 3) {
@@ -312,7 +342,7 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
       const LentUnits* const units =
           shard < known_.size() && known_[shard] ? known_[shard]->find(name) : nullptr;
       const bool is_of_it = units != nullptr && units->loans >= 0 && epoch_of(*units) == epoch;
-      if (is_of_it && units->share > static_cast<double>(whole_in(bounds[i + 1])))
+      if (is_of_it && is_kept && units->share > static_cast<double>(whole_in(bounds[i + 1])))
         faults.push_back(what + ": shard " + std::to_string(shard) +
                          " has more of its limit than its purse says");
       if (is_of_it && units->loans > static_cast<double>(whole_in(bounds[i + 2])))

@@ -64,25 +64,25 @@ Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Vis
                                   LeaseReply& reply) {
   RedisLeases::Added given;
   std::string loans;
-  const auto fetch = [&]() -> Result<bool> {
+  const auto fetch = [&](bool was_in_vain) -> Result<bool> {
     if (given.count >= visit.turns || !purses_.is_wanting(visit.shard)) return false;
-    FQ_TRY_SET(loans, purses_.fetch(visit.shard, visit.turns - given.count));
+    FQ_TRY_SET(loans, purses_.fetch(visit.shard, visit.turns - given.count, was_in_vain));
     return !loans.empty();
   };
-  FQ_TRY_SET(bool goes_on, fetch());
+  FQ_TRY_SET(bool goes_on, fetch(false));
   goes_on = goes_on || pass.only || visits_.is_open(visit.shard);
   while (goes_on) {
     const auto added = add(request, visit.shard, visit.turns - given.count, pass.bytes_left, reply, loans);
     if (!added && given.count == 0) return added.error();
     if (!added) break;  // what it has given is not lost
-    const bool came_too_late = !loans.empty() && added->count == 0;
+    const bool was_in_vain = !loans.empty() && added->count == 0;
     given.count += added->count;
     given.paid.cost += added->paid.cost;
     given.paid.untold += added->paid.untold;
     given.servable = added->servable;
     goes_on = false;
-    if (!given.servable && !came_too_late) {
-      FQ_TRY_SET(goes_on, fetch());
+    if (!given.servable) {
+      FQ_TRY_SET(goes_on, fetch(was_in_vain));
     }
   }
   visits_.served(visit, given, !given.servable && request.tenant.empty());
@@ -102,11 +102,13 @@ Result<RedisLeases::Added> ShardedLeases::add(const LeaseRequest& request, size_
 
 /// Whether something there can be served, once it was lent what it lacks. Takes nothing.
 Result<bool> ShardedLeases::opens(const LeaseRequest& request, size_t shard, LeaseReply& reply) {
-  FQ_TRY_SET(const std::string loans, purses_.fetch(shard, 1));
-  if (loans.empty()) return false;
-  uint64_t bytes = 0;
-  FQ_TRY_SET(const RedisLeases::Added seen, add(request, shard, 0, bytes, reply, loans));
-  return seen.servable;
+  for (bool was_in_vain = false;; was_in_vain = true) {
+    FQ_TRY_SET(const std::string loans, purses_.fetch(shard, 1, was_in_vain));
+    if (loans.empty()) return false;
+    uint64_t bytes = 0;
+    FQ_TRY_SET(const RedisLeases::Added seen, add(request, shard, 0, bytes, reply, loans));
+    if (seen.servable) return true;
+  }
 }
 
 /// As far as there is something, shard after shard.

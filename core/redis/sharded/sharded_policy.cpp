@@ -10,40 +10,18 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kIdentityField = {"identity"};
 
-/// Counts over what no shard knows alone, and for which there is no purse; "": nothing does. Of a tenant, of
-/// a pool, else of the queue.
-std::string_view over_shards(PolicyKey key, bool is_tenant, bool is_pool) {
-  switch (key) {
-    case PolicyKey::scope:
-      return "scope = queue";
-    case PolicyKey::rate:
-    case PolicyKey::burst:
-      return is_tenant ? "" : is_pool ? "rate of a pool" : "rate of the whole queue";
-    default:
-      return "";
-  }
-}
-
 bool is_of(PolicyKey key, const PolicyPatch& patch) {
   const auto is_it = [&](const PolicyValue& value) { return value.key == key; };
   return std::any_of(patch.set.begin(), patch.set.end(), is_it) ||
          std::find(patch.unset.begin(), patch.unset.end(), key) != patch.unset.end();
 }
 
-/// What holds anyhow may be said of anything.
-bool is_usual(const PolicyValue& value) {
+/// One order over all shards there is not.
+Result<void> check_scope(const PolicyValues& values) {
   const Settings standard;
-  const std::optional<PolicyValue> usual = value_of(standard, value.key);
-  return usual && usual->number == value.number && usual->second == value.second;
-}
-
-Result<void> check_shared(const PolicyValues& values, bool is_tenant, ErrorKind kind, bool is_pool = false) {
   for (const PolicyValue& value : values) {
-    const std::string_view what = over_shards(value.key, is_tenant, is_pool);
-    if (what.empty() || is_usual(value)) continue;
-    return Error{
-        kind, std::string(what) + ": needs a queue of one shard, this one has more; a tenant may have limits",
-        0};
+    if (value.key != PolicyKey::scope || value.number == static_cast<int64_t>(standard.scope)) continue;
+    return Error{ErrorKind::config, "scope = queue: needs a queue of one shard, this one has more", 0};
   }
   return {};
 }
@@ -68,9 +46,7 @@ Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
 
 Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
                                  const std::string* text) {
-  FQ_TRY(check_shared(policy.queue, false, ErrorKind::config));
-  for (const PoolRule& pool : policy.pools) FQ_TRY(check_shared(pool.values, false, ErrorKind::config, true));
-  for (const TenantRule& rule : policy.tenants) FQ_TRY(check_shared(rule.values, true, ErrorKind::config));
+  FQ_TRY(check_scope(policy.queue));
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
@@ -84,7 +60,7 @@ Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& ident
 }
 
 Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch) {
-  FQ_TRY(check_shared(patch.set, !path.empty(), ErrorKind::config));
+  FQ_TRY(check_scope(patch.set));
   if (!path.empty()) {
     FQ_TRY(shards_.at(shards_.of_tenant(path)).policy().set(path, patch));
     return is_of(PolicyKey::pool, patch) ? purses_.count_anew() : Result<void>();

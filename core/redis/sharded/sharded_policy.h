@@ -1,6 +1,7 @@
 // sharded_policy - what holds for a queue of many shards, each of which has all of it.
 //
-// What counts over all shards is counted anew when it becomes another: see Purses. What has none is refused.
+// What counts over all shards is counted anew when it becomes another: see Purses. One order over all is
+// refused.
 #pragma once
 
 // fq, this room.

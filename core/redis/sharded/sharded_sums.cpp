@@ -51,6 +51,29 @@ std::vector<Explanation> in_turns(std::vector<std::vector<Explanation>> lists, s
   return found;
 }
 
+/// While it lives, each shard shows what is in the way of all shards together: whoever looks for work brings
+/// it what it lacks, where there is some.
+class AsLent {
+ public:
+  AsLent(Shards& shards, const std::map<std::string, Purses::Total>& totals) : shards_(shards) {
+    std::vector<std::string> full;
+    for (const auto& [name, total] : totals) {
+      if (total.is_full) full.push_back(name);
+    }
+    if (!totals.empty()) set(full);
+  }
+  ~AsLent() { set({}); }
+  AsLent(const AsLent&) = delete;
+  AsLent& operator=(const AsLent&) = delete;
+
+ private:
+  void set(const std::optional<std::vector<std::string>>& full) {
+    for (size_t shard = 0; shard < shards_.count(); ++shard) shards_.at(shard).shard().show_as_lent(full);
+  }
+
+  Shards& shards_;
+};
+
 }  // namespace
 
 Result<StatsRow> ShardedSums::of_queue() {
@@ -69,6 +92,8 @@ Result<StatsRow> ShardedSums::of_queue() {
 }
 
 Result<StatsReply> ShardedSums::stats(const StatsRequest& request) {
+  FQ_TRY_SET(const Totals totals, purses_.totals());
+  const AsLent as_lent(shards_, totals);
   StatsReply reply;
   reply.as_of_wall_ms = system_clock().wall_ms();  // before the first: no number is older
   if (!request.tenants) {
@@ -144,40 +169,40 @@ Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
   return reply;
 }
 
-/// Of a limit over all shards a shard knows only what it was lent. Where that is not all there is, whoever
-/// looks for work brings it more: nothing is in the way.
-Result<void> ShardedSums::tell_totals(ExplainReply& reply) {
-  FQ_TRY_SET(const auto totals, purses_.totals());
-  if (totals.empty()) return {};
+/// A shard knows only what it was lent of a limit over all of them.
+void ShardedSums::tell_totals(const Totals& totals, ExplainReply& reply) {
   const auto total_of = [&](const Reason& reason) -> const Purses::Total* {
-    const bool is_of_queue = reason.kind == Reason::Kind::concurrency && reason.node.empty();
-    if (!is_of_queue && reason.kind != Reason::Kind::pool_concurrency) return nullptr;
-    const auto found = totals.find(std::string(kRunning) + reason.node);
+    const bool is_run =
+        reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
+    const bool is_rate = reason.kind == Reason::Kind::rate || reason.kind == Reason::Kind::pool_rate;
+    const bool is_of_pool =
+        reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
+    if (!is_of_pool && !reason.node.empty()) return nullptr;
+    if (!is_run && !is_rate) return nullptr;
+    const auto found = totals.find(std::string(is_rate ? kRate : kRunning) + reason.node);
     return found == totals.end() ? nullptr : &found->second;
   };
   const auto tell = [&](Explanation& each) {
-    const bool was_blocked = !each.reasons.empty();
-    std::erase_if(each.reasons, [&](const Reason& reason) {
-      const Purses::Total* const total = total_of(reason);
-      return total != nullptr && total->used < total->most;
-    });
     for (Reason& reason : each.reasons) {
-      if (const Purses::Total* const total = total_of(reason))
+      const Purses::Total* const total = total_of(reason);
+      if (total == nullptr) continue;
+      if (reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency)
         reason.running = static_cast<uint64_t>(total->used);
+      if (total->free_at_ms) reason.until_wall_ms = shards_.at(0).shard().wall_of(*total->free_at_ms);
     }
-    return was_blocked && each.reasons.empty();
   };
   if (reply.subject) tell(*reply.subject);
-  std::erase_if(reply.blocked, tell);
-  return {};
+  for (Explanation& each : reply.blocked) tell(each);
 }
 
 Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
   const bool is_of_all = !request.id && request.tenant.empty();
   const size_t shard = request.id ? shards_.of_id(*request.id) : shards_.of_tenant(request.tenant);
+  FQ_TRY_SET(const Totals totals, purses_.totals());
+  const AsLent as_lent(shards_, totals);
   FQ_TRY_SET(ExplainReply reply, is_of_all ? explain_all(request) : shards_.at(shard).explain(request));
   FQ_TRY(forget_places(shard, reply));
-  FQ_TRY(tell_totals(reply));
+  tell_totals(totals, reply);
   return reply;
 }
 

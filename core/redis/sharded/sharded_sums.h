@@ -19,7 +19,8 @@ class ShardedSums {
   Result<StatsRow> of_queue();
   Result<ExplainReply> explain_all(const ExplainRequest& request);
   Result<void> forget_places(size_t shard, ExplainReply& reply);
-  Result<void> tell_totals(ExplainReply& reply);
+  using Totals = std::map<std::string, Purses::Total>;
+  void tell_totals(const Totals& totals, ExplainReply& reply);
   Result<void> check_purses(const CheckRequest& request, CheckReport& report);
 
   Shards& shards_;

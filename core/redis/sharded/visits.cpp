@@ -189,6 +189,7 @@ std::optional<int64_t> Visits::next_due_ms() const {
   for (const Shard& shard : all_) {
     if (shard.due_ms >= 0 && (!first || shard.due_ms < *first)) first = shard.due_ms;
   }
+  if (const auto token = purses_.next_ms()) first = std::min(first.value_or(*token), *token);
   if (first) *first -= now_ms();
   return first;
 }

@@ -39,6 +39,15 @@ function M.tokens(l, now)
   return math.max(0, math.floor(math.min(depth(l), l.credit + (now - l.credit_at) * NS) / interval(l)))
 end
 
+-- Interval of a rate and how many its bucket holds, for whoever counts over shards; nil: there is none. It holds here no
+-- more.
+function M.take_rate(l)
+  if l.rate_count == 0 then return nil end
+  local between, most = interval(l), depth(l) / interval(l)
+  l.rate_count, l.rate_span = 0, 0
+  return between, most
+end
+
 -- Other values hold; `values`: by key, one that is missing is the usual.
 function M.set(l, values, now)
   fill(l, now)

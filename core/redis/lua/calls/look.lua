@@ -171,9 +171,22 @@ local LOOKS = {
   end,
 }
 
+-- 'as_lent', how many, names of limits over shards of which nobody has anything: what comes behind is asked as if this shard
+-- had been lent what it lacks of all others.
+local function foresee(call, args)
+  if args[1] ~= 'as_lent' then return args end
+  local rest, count = {}, tonumber(args[2])
+  call.foreseen = {}
+  for i = 3, #args do
+    if i <= count + 2 then call.foreseen[args[i]] = true else rest[#rest + 1] = args[i] end
+  end
+  return rest
+end
+
 function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
+  args = foresee(call, args)
   call.more = calls.has_more(call)
   local head = calls.head(call)
   return {head, LOOKS[args[1]](call, args)}

@@ -6,22 +6,24 @@
 --
 -- What it knows is of an epoch. A new one begins where the limit is another, or where this server or one of a shard may
 -- have forgotten something; in it nothing is lent before each shard has said what it uses.
+--
+-- Of a rate the units are starts, see bucket.lua: what of a loan its shard has left is there again.
 local M = {}
-local HEAD = '<ddd'            -- age, tag, most (-1: nobody has said it yet)
+local HEAD = '<dddddd'         -- age, tag, most (-1: nobody has said it yet); of a bucket interval, what is missing, since when
 local BOUND = '<dddd'          -- of a shard: bound, loans, the last one, when that was
-local TOLD = '<dddddd'         -- what is told of a shard: which, age, tag, loans, share, most
-local TOLD_BYTES = 48
+local TOLD = '<dddddddd'       -- what is told of a shard: which, age, tag, loans, share, most, interval, since
+local TOLD_BYTES = 64
 local ASK = '<ddddd'           -- shards, who asks, how many it wants, the age that it knows of, a tag for a new epoch
 local LATE = 1000              -- after so long a loan that did not arrive is taken back
 
 local function key_of(call, name) return call.tag .. 'pu:' .. name end
 
 local function read(call, name)
-  local p = {key = key_of(call, name), bounds = {}, count = 0, changed = {}}
+  local p = {name = name, key = key_of(call, name), bounds = {}, count = 0, changed = {}}
   local all = redis.call('HGETALL', p.key)
   for i = 1, #all, 2 do
     if all[i] == 'head' then
-      p.age, p.tag, p.most = struct.unpack(HEAD, all[i + 1])
+      p.age, p.tag, p.most, p.interval, p.missing, p.at = struct.unpack(HEAD, all[i + 1])
     elseif all[i] == 'run' then
       p.run = all[i + 1]
     else
@@ -34,14 +36,17 @@ local function read(call, name)
 end
 
 local function begin(call, p, age, tag)
+  bucket.begin(call, p, call.lent[p.name])
   p.age, p.tag, p.most, p.run, p.bounds, p.count, p.changed, p.is_new = age, tag, -1, call.run, {}, 0, {}, true
 end
+
+local function is_rate(p) return p.interval > 0 end
 
 local function read_told(bytes)
   local all = {}
   for at = 1, #bytes, TOLD_BYTES do
     local t = {}
-    t.shard, t.age, t.tag, t.loans, t.share, t.most = struct.unpack(TOLD, bytes, at)
+    t.shard, t.age, t.tag, t.loans, t.share, t.most, t.interval, t.since = struct.unpack(TOLD, bytes, at)
     all[#all + 1] = t
   end
   return all
@@ -56,12 +61,19 @@ end
 -- A share is not above what was told before a loan and that loan. False: it knows another limit.
 local function note(p, t)
   if t.age ~= p.age or t.tag ~= p.tag then return true end
-  if p.most < 0 then p.most, p.is_new = t.most, true end
-  if p.most ~= t.most then return false end
+  if p.most < 0 then
+    bucket.set(p, t.most, t.interval)
+    p.is_new = true
+  end
+  if p.most ~= t.most or p.interval ~= t.interval then return false end
   local b = p.bounds[t.shard]
   if not b then
-    b = {bound = t.share, loans = t.loans, last = 0, at = 0}
+    b = {bound = is_rate(p) and 0 or t.share, loans = t.loans, last = 0, at = 0}
     p.bounds[t.shard], p.count, p.changed[t.shard] = b, p.count + 1, true
+  end
+  if is_rate(p) then
+    if t.loans > b.loans then b.loans, p.changed[t.shard] = t.loans, true end
+    return true
   end
   local bound = b.bound
   if t.loans >= b.loans then bound, b.loans = math.min(bound, t.share), t.loans end
@@ -70,10 +82,21 @@ local function note(p, t)
   return true
 end
 
+-- All that is told. False: one knows another limit.
+local function hear(call, p, all)
+  if is_rate(p) then bucket.hear(call, p, all) end
+  for _, t in ipairs(all) do
+    if not note(p, t) then return false end
+  end
+  return true
+end
+
 local function write(p)
+  if p.is_new then redis.call('UNLINK', p.key) end
+  if p.is_new or p.has_other_head then
+    redis.call('HSET', p.key, 'head', struct.pack(HEAD, p.age, p.tag, p.most, p.interval, p.missing, p.at), 'run', p.run)
+  end
   if p.is_new then
-    redis.call('UNLINK', p.key)
-    redis.call('HSET', p.key, 'head', struct.pack(HEAD, p.age, p.tag, p.most), 'run', p.run)
     for shard in pairs(p.bounds) do p.changed[shard] = true end
   end
   for shard in pairs(p.changed) do
@@ -84,9 +107,10 @@ end
 
 local function epoch(p) return struct.pack('<dd', p.age, p.tag) end
 
--- Shards that have not said yet what they use.
-local function missing(p, shards)
+-- Shards that have not said yet what they use; of a bucket that is open, the one that asks.
+local function missing(p, shards, who)
   local found = {}
+  if is_rate(p) and bucket.is_open(p) then return p.bounds[who] and {} or {who} end
   for shard = 0, shards - 1 do
     if not p.bounds[shard] then found[#found + 1] = shard end
   end
@@ -106,33 +130,52 @@ local function late(call, p, all)
   return found
 end
 
+local function free(call, p)
+  if is_rate(p) then return bucket.free(p, call.now) end
+  local left = p.most
+  for _, each in pairs(p.bounds) do left = left - each.bound end
+  return left
+end
+
+local function loan(p, b)
+  return {'loan', epoch(p), text.num(b.loans), text.num(b.last), is_rate(p) and text.num(b.at + lent.LASTS) or '0'}
+end
+
 -- `told`: of that shard, in this epoch.
 local function lend(call, p, shard, want, told)
   local b = p.bounds[shard]
   if not told then return nil end
   -- Somebody has it on the way, or had, and it is not lost.
-  if told and told.loans < b.loans then return {'loan', epoch(p), text.num(b.loans), text.num(b.last)} end
-  local free = p.most
-  for _, each in pairs(p.bounds) do free = free - each.bound end
-  local more = math.min(want, free)
+  if told.loans < b.loans and (b.bound > 0 or not is_rate(p)) then return loan(p, b) end
+  local more = math.min(want, free(call, p))
   if more <= 0 then return nil end
+  if is_rate(p) then bucket.take(p, more, call.now) end
   b.bound, b.loans, b.last, b.at, p.changed[shard] = b.bound + more, b.loans + 1, more, call.now, true
-  return {'loan', epoch(p), text.num(b.loans), text.num(more)}
+  return loan(p, b)
 end
 
--- name: its epoch, and of each shard which, its bound, and how many loans it has had.
+-- When the next one may start, as it is told: '': it has no rate; -1: nobody knows.
+local function told_token(call, p)
+  if not is_rate(p) then return '' end
+  local at = bucket.free(p, call.now) > 0 and call.now or bucket.token_at(p, call.now, LATE)
+  return at < math.huge and text.num(at) or '-1'
+end
+
+-- name, what is told of shards: its epoch, and of each shard which, its bound, and how many loans it has had; and when the
+-- next one may start.
 function M.look(call, args)
   local p, found = read(call, args[2]), {}
-  if not p.age then return {'', found} end
+  if not p.age then return {'', found, ''} end
+  hear(call, p, read_told(args[3]))
   for shard, b in pairs(p.bounds) do
     for _, each in ipairs({shard, b.bound, b.loans}) do found[#found + 1] = text.num(each) end
   end
-  return {epoch(p), found}
+  return {epoch(p), found, told_token(call, p)}
 end
 
 -- name, what is asked, what is told of shards. Answers 'join' and an epoch, and of which shards what they use has to be told
--- in it; 'loan', its epoch, its number, and how many; 'none', its epoch, and of which shards a loan is late, with its
--- number; or 'later': the limit is about to be another.
+-- in it; 'loan', its epoch, its number, how many, and until when one of a rate may be brought; 'none', its epoch, of which
+-- shards a loan is late, with its number, and when the next one may start; or 'later': the limit is about to be another.
 function M.ask(call, args)
   local shards, who, want, age, tag = struct.unpack(ASK, args[5])
   local p, all, asker = read(call, args[4]), read_told(args[6]), nil
@@ -141,16 +184,18 @@ function M.ask(call, args)
     if is_beyond(p, t) then begin(call, p, t.age + 1, tag) end
   end
   local answer = nil
+  if not hear(call, p, all) then
+    begin(call, p, p.age + 1, tag)
+    answer = {'later'}
+  end
   for _, t in ipairs(all) do
     if t.shard == who and t.age == p.age and t.tag == p.tag then asker = t end
-    if not answer and not note(p, t) then
-      begin(call, p, p.age + 1, tag)
-      answer = {'later'}
-    end
   end
-  if not answer and p.count < shards then answer = {'join', epoch(p), missing(p, shards)} end
+  bucket.open(p, call.now, p.count == shards, call.lent[p.name])
+  local silent = missing(p, shards, who)
+  if not answer and #silent > 0 then answer = {'join', epoch(p), silent} end
   if not answer and want > 0 then answer = lend(call, p, who, want, asker) end
-  if not answer then answer = {'none', epoch(p), late(call, p, all)} end
+  if not answer then answer = {'none', epoch(p), late(call, p, all), told_token(call, p)} end
   write(p)
   return answer
 end

@@ -3,7 +3,8 @@ local M = {}
 
 -- It or a node above it starts nothing now, or a pool that holds for it has no room. `of_own`: its own messages.
 function M.is_blocked(call, n, of_own)
-  local lacks = call.lent[lent.QUEUE] and not lent.has_room(call, lent.QUEUE, seats.node(call, '').run)
+  local lacks = (call.lent[lent.QUEUE] and not lent.has_room(call, lent.QUEUE, seats.node(call, '').run)) or
+    (call.lent[lent.QUEUE_RATE] and not lent.has_room(call, lent.QUEUE_RATE, 0))
   local blocked = (n.own.blocked and of_own) or lacks
   seats.each_node(call, n, function(each) blocked = blocked or each.blocked end)
   for _, name in ipairs(seats.pools_of(call, n)) do blocked = blocked or not pools.has_room(call, name) end

@@ -26,12 +26,14 @@ end
 
 function M.has_room(call, name)
   local l = read_all(call)[name]
-  return l.run < l.concurrency and lent.has_room(call, lent.of_pool(name), l.run) and limits.token_at(l) <= call.now
+  return l.run < l.concurrency and lent.has_room(call, lent.of_pool(name), l.run) and
+    lent.has_room(call, lent.rate_of_pool(name), 0) and limits.token_at(l) <= call.now
 end
 
 function M.started(call, name)
   local l = read_all(call)[name]
   limits.take(l, call.now)
+  lent.start(call, lent.rate_of_pool(name))
   l.run, call.pools_changed = l.run + 1, true
 end
 function M.add_running(call, name, more)

@@ -16,19 +16,20 @@ function M.of(call, n)
     local batch = call.settings.batch
     add('gathering', n.path, own.count, batch < UNLIMITED and batch or nil, nil, own.since + call.settings.linger)
   end
-  local function add_limits(prefix, name, l, run, lent_name)
+  local function add_limits(prefix, name, l, run, lent_name, lent_rate)
     if run >= l.concurrency or not lent.has_room(call, lent_name, run) then add(prefix .. 'concurrency', name, run, l.concurrency) end
     local token = limits.token_at(l)
     if token > call.now then add(prefix .. 'rate', name, nil, nil, limits.interval(l), token) end
+    if not lent.has_room(call, lent_rate, 0) then add(prefix .. 'rate', name, nil, nil, call.lent[lent_rate].interval) end
   end
   seats.each_node(call, n, function(each)
     if each.paused then add('paused', each.path) end
     if each.limited > call.now then add('limited', each.path, nil, nil, nil, each.limited) end
-    add_limits('', each.path, each.limits, each.run, each.path == '' and lent.QUEUE or '')
+    add_limits('', each.path, each.limits, each.run, each.path == '' and lent.QUEUE or '', each.path == '' and lent.QUEUE_RATE or '')
   end)
   for _, name in ipairs(seats.pools_of(call, n)) do
     local l = pools.of(call, name)
-    add_limits('pool_', name, l, l.run, lent.of_pool(name))
+    add_limits('pool_', name, l, l.run, lent.of_pool(name), lent.rate_of_pool(name))
   end
   return found
 end

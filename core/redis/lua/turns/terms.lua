@@ -69,13 +69,11 @@ local function set(call, path, values)
   local other_pool = pool ~= n.pool
   n.pool, n.changed = pool, true
   if path ~= '' then set_weight(call, n, values[WEIGHT] and values[WEIGHT][1] or 1000) end
+  if path == '' then shares.set_queue(call, values, n.limits) end
   tree.look_again(call, n, call.now)
   return other_pool
 end
-function M.set_queue(call, values)
-  set(call, '', values)
-  shares.set_queue(call, values, seats.node(call, '').limits.concurrency)
-end
+function M.set_queue(call, values) set(call, '', values) end
 
 local function set_tenant(call, path, values)
   amounts.set(call, path, values, sums.of_tenant)

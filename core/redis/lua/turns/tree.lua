@@ -131,6 +131,7 @@ end
 
 function M.started(call, n)
   add_running(call, n, 1)
+  lent.start(call, lent.QUEUE_RATE)
   for _, name in ipairs(pools_of(call, n)) do pools.started(call, name) end
 end
 
