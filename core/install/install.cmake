@@ -38,11 +38,11 @@ endif()
 
 # ---- development
 
-# One library of all rooms that open_queue needs. Its objects are its own: those of fq are LTO bytecode, which
-# only this very compiler reads.
-add_library(fq_library STATIC)
+# One library of all rooms that open_queue needs, of the objects of fq. What is in them for the optimiser of links
+# only this very compiler reads: that is taken out.
+add_library(fq_library STATIC $<TARGET_OBJECTS:fq_local_engines>)
 foreach(room IN LISTS library_rooms)
-  target_sources(fq_library PRIVATE $<TARGET_OBJECTS:fq_${room}_objects>)
+  target_sources(fq_library PRIVATE $<TARGET_OBJECTS:fq_${room}>)
 endforeach()
 add_library(fq::fq ALIAS fq_library)
 set_target_properties(fq_library PROPERTIES OUTPUT_NAME fq EXPORT_NAME fq LINKER_LANGUAGE CXX)
@@ -51,7 +51,7 @@ find_package(Threads REQUIRED)
 target_link_libraries(fq_library INTERFACE Threads::Threads)
 if(CMAKE_BUILD_TYPE STREQUAL Release)
   add_custom_command(TARGET fq_library POST_BUILD COMMAND ${CMAKE_STRIP} --enable-deterministic-archives
-    --strip-debug -w -R .comment $<TARGET_FILE:fq_library>)
+    --strip-debug -w -R .comment -R ".gnu.lto_*" -R ".gnu.debuglto_*" -N __gnu_lto_slim -N __gnu_lto_v1 $<TARGET_FILE:fq_library>)
 endif()
 
 # The public headers are the door and what it includes, no more. In the tree they are core/...; installed
