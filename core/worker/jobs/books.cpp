@@ -142,7 +142,7 @@ bool Books::step() {
   Work work = take_work();
   if (work.stop && work.orders.empty()) return false;
   Result<void> served = serve(work);
-  if (served.ok()) later_fault_.clear();
+  if (served.ok()) is_later_told_ = false;
   if (served.ok()) return true;
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
   // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
@@ -168,7 +168,8 @@ Result<void> Books::serve(Work& work) {
   return work.orders.empty() ? take(work, true) : give(work.orders);
 }
 
-/// A full disk, a lock that a stopped process holds: said once, tried again until it is over.
+/// A full disk, a lock that a stopped process holds: said once, tried again until it is over. What the fault
+/// says of that process changes meanwhile, with its state.
 bool Books::try_later(Work& work, const Error& error) {
   {
     const std::lock_guard lock(mutex_);
@@ -177,9 +178,11 @@ bool Books::try_later(Work& work, const Error& error) {
     unconfirmed_ += work.unconfirmed;
     read_policy_ = read_policy_ || work.read_policy;
     idle_again_ = idle_again_ || work.idle_again;
-    if (error.text != later_fault_) news_.notices.push_back(error.text + "; the worker goes on trying");
-    if (error.text != later_fault_) announce();
-    later_fault_ = error.text;
+    if (!is_later_told_) {
+      news_.notices.push_back(error.text + "; the worker goes on trying");
+      announce();
+    }
+    is_later_told_ = true;
   }
   std::this_thread::sleep_for(kLaterPause);
   return true;

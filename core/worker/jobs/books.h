@@ -137,8 +137,8 @@ class Books {
   std::string policy_fault_;
   std::string hold_fault_;
   std::string output_fault_;
-  size_t outstanding_ = 0;   // messages that were handed over and have no verdict yet
-  std::string later_fault_;  // the fault that was to be tried again, as it was told
+  size_t outstanding_ = 0;      // messages that were handed over and have no verdict yet
+  bool is_later_told_ = false;  // that something is tried again, since the last round that went well
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
   int64_t all_limit_ms_ = 0;               // for how long
