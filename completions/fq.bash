@@ -130,7 +130,8 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help'
+      if [[ ${typed[0]##*/} == fq-redis ]]; then words+=' acl load'; fi ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -237,6 +238,8 @@ _fq() {
     doctor)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
+    acl | load)
+      options='--help' ;;
     help)
       options='--version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help' ;;
   esac
@@ -247,4 +250,4 @@ _fq() {
   if [[ -n $values ]]; then __fq_$values; fi
   if [[ -n $nospace ]]; then compopt -o nospace 2>/dev/null; fi
 }
-complete -F _fq fq
+complete -F _fq fq fq-redis

@@ -34,6 +34,11 @@ install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT
 if(FQ_REDIS)
   install(TARGETS fq-redis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT redis)
   install(FILES man/fq-redis.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT redis)
+  # Bash and fish look for a file of the command's name.
+  install(FILES completions/fq.bash RENAME fq-redis
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT redis)
+  install(FILES completions/fq-redis.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT redis)
 endif()
 
 # ---- development

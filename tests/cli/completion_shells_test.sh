@@ -17,6 +17,7 @@ cat >"$work/bin/fq" <<EOT
 echo ran
 EOT
 chmod +x "$work/bin/fq"
+ln -s fq "$work/bin/fq-redis"
 
 # One queue a name, so that each is offered alone: what is to be typed for it is nothing.
 names=('a b' "it's" 'say "hi"' '$HOME' '`id`' '$(id)' '-dash' '--help' 'back\slash' 'semi;colon' 'star*[x]?' '~tilde'
@@ -57,6 +58,10 @@ fq push -q half x >/dev/null; fq pop -q half --lease 1h >/dev/null; fq push -q h
 types 'fq edit -q half <TAB>-p 3' '[edit][-q][half][2][-p][3]'  # the other one runs
 types 'fq edit -p 3 -q half <TAB>' '[edit][-p][3][-q][half][2]'
 types 'fq move -q half <TAB>--to man<TAB>' '[move][-q][half][2][--to][many]'
+types 'fq-redis acl<TAB>redis://host' '[acl][redis://host]'
+types 'fq-redis loa<TAB>redis://host' '[load][redis://host]'
+types 'fq-redis pee<TAB>-q many -t oth<TAB>' '[peek][-q][many][-t][other]'
+types 'fq loa<TAB>' '[loa]'
 other=$work/other
 fq --spool "$other" push -t elsewhere x >/dev/null
 types "fq peek --spool $other -t <TAB>" "[peek][--spool][$other][-t][elsewhere]"

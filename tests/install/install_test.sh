@@ -99,7 +99,7 @@ is 'man finds the page of a command' 1 "$(bare MANPATH="$prefix/share/man" MAN_K
 is 'bash takes the completion' 'complete -F _fq fq' \
   "$(bare bash -c '. "$0" && complete -p fq' "$prefix/share/bash-completion/completions/fq")"
 does 'zsh reads it' zsh -n "$prefix/share/zsh/site-functions/_fq"
-does 'fish reads it' fish -n "$prefix/share/fish/vendor_completions.d/fq.fish"
+for file in "$prefix"/share/fish/vendor_completions.d/*; do does "fish reads $file" fish -n "$file"; done
 
 # ---- away again
 
@@ -118,7 +118,7 @@ is 'runtime has nothing for programs' '' "$(files "$prefix" | grep -E '^(include
 does 'development' cmake --install "$build" --prefix "$work/c++ [development]" --component development
 is 'development has only that' '' "$(files "$work/c++ [development]" | grep -vE '^(include/fq/|lib/(libfq.a$|pkgconfig/fq.pc$|cmake/fq/)|share/doc/fq/examples/library/)')"
 does 'redis' cmake --install "$build" --prefix "$work/server" --component redis
-is 'redis has only what speaks to a server' $'bin/fq-redis\nshare/man/man7/fq-redis.7' "$(files "$work/server")"
+is 'redis has only what speaks to a server' $'bin/fq-redis\nshare/bash-completion/completions/fq-redis\nshare/fish/vendor_completions.d/fq-redis.fish\nshare/man/man7/fq-redis.7' "$(files "$work/server")"
 is 'all three together are all' "$here" \
   "$({ files "$prefix"; files "$work/c++ [development]"; files "$work/server"; } | sort)"
 does 'all are removed' cmake -P "$build/uninstall.cmake"
