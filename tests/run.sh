@@ -1,5 +1,5 @@
 #!/bin/bash
-# run - builds fq and runs all short tests: one command on a fresh Debian 12, some 25 minutes on 2 slow cores.
+# run - builds fq and runs all short tests: one command on a fresh Debian 12, some 30 minutes on 2 slow cores.
 #
 #   1  unit tests by room, with address and undefined-behaviour sanitizers
 #   2  those in which threads meet, with the thread sanitizer

@@ -138,6 +138,24 @@ TEST_CASE("who wants many takes all of them where it has drawn, once it is known
   CHECK(same_for_all(*s.another()));
 }
 
+TEST_CASE("many that come for several messages each take all of them where they have drawn, by weight") {
+  Sharded s;
+  const auto names = names_apart(*s.queue, 2);
+  set_for(*s.queue, names[0], PolicyKey::weight, 10'000);
+  for (const std::string& name : names) fill(*s.queue, name, 1'600);
+  int of_light = 0;
+  constexpr int kTurns = 400;
+  for (int i = 0; i < kTurns; ++i) {
+    const LeaseReply reply = answered(s.another()->lease(for_a_minute(4)));
+    REQUIRE(reply.deliveries.size() == 4);
+    for (const Delivery& each : reply.deliveries) CHECK(each.tenant == reply.deliveries[0].tenant);
+    of_light += reply.deliveries[0].tenant == names[1] ? 1 : 0;
+  }
+  // One in eleven, and by chance within five times what is usual.
+  constexpr double kShare = 1.0 / 11;
+  CHECK(std::abs(of_light - kTurns * kShare) <= 5 * std::sqrt(kTurns * kShare * (1 - kShare)));
+}
+
 TEST_CASE("what the turns of a shard cost is an average that each moves by an eighth") {
   ToldShards s;
   const FairBy by = GENERATE(FairBy::bytes, FairBy::time);

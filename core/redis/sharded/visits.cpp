@@ -141,7 +141,7 @@ std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> onl
   }
   if (!first) return std::nullopt;
   // Who comes once pays nothing back: shards are drawn right where each visit takes as much.
-  if (!second || usual_toll_) return Visit{*first, want};
+  if (!second || usual_toll_ || !was_served_) return Visit{*first, want};
   const double turns = std::ceil((all_[*second].tag - all_[*first].tag) * all_[*first].weight);
   // Half of what is wanted at least: a call has its price, and what one is given too early it waits for
   // later.
@@ -152,6 +152,7 @@ std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> onl
 
 void Visits::served(const Visit& visit, const RedisLeases::Added& given, bool is_empty) {
   Shard& shard = all_[visit.shard];
+  was_served_ = was_served_ || given.count > 0;
   clock_ = std::max(clock_, shard.tag);
   const double cost = given.paid.cost / kTurn + static_cast<double>(given.paid.untold) * toll_of(shard);
   if (shard.weight > 0) shard.tag += cost / shard.weight;

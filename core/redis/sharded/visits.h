@@ -78,6 +78,7 @@ class Visits {
   Purses& purses_;
   std::vector<Shard> all_;
   double clock_ = 0;
+  bool was_served_ = false;
   std::optional<double> usual_toll_;  // of shards that have not said so: of those that have; none: a turn
   std::mt19937_64 random_;
   std::set<size_t> watched_;
