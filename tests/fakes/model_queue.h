@@ -30,7 +30,7 @@ struct ModelStore {
   std::map<std::string, JobOutput> outputs;  // by the id of the message, as text; keep_ms: until when
 };
 
-class ModelQueue final : public Queue {
+class ModelQueue : public Queue {
  public:
   explicit ModelQueue(std::shared_ptr<ModelStore> store) : store_(std::move(store)) {}
 

@@ -1,0 +1,79 @@
+// books_test - what the thread that speaks to a queue makes of its faults.
+
+// System.
+#include <sys/eventfd.h>
+
+#include <atomic>
+// fq, below us.
+#include "core/worker/jobs/books.h"
+// Tests.
+#include "tests/catch.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/model_queue.h"
+
+namespace fq::test {
+
+namespace {
+
+using namespace fq::worker;
+
+/// Somebody has its lock for some looks, and at each is in another state.
+class LockedQueue final : public ModelQueue {
+ public:
+  using ModelQueue::ModelQueue;
+  Result<LeaseReply> lease(const LeaseRequest& request) override {
+    if (request.want == 0 || looks == 0) return ModelQueue::lease(request);
+    return Error{ErrorKind::later, "locked by process 7, state " + std::to_string(looks--), 0};
+  }
+  std::atomic<int> looks{0};
+};
+
+class BooksFixture {
+ public:
+  BooksFixture() {
+    auto queue = std::make_unique<LockedQueue>(std::make_shared<ModelStore>(clock_));
+    queue_ = queue.get();
+    source_ = {"default", std::move(queue)};
+    voice_.refresh_policy = [](const std::string&, Queue&) { return Result<void>(); };
+    const NewMessage one{.tenant = "a"};
+    const NewMessage messages[] = {one, one};
+    REQUIRE(source_.queue->push(messages).ok());
+    books_.emplace(source_, options_, voice_, Books::Terms{}, event_.get());
+  }
+
+  /// Has one message taken, where the queue is locked for so many looks before; what was said meanwhile.
+  std::vector<std::string> said_until_one_came(int looks) {
+    queue_->looks = looks;
+    books_->allow(1);
+    books_->send();
+    std::vector<std::string> said;
+    for (bool has_come = false; !has_come;) {
+      eventfd_t count = 0;
+      REQUIRE(::eventfd_read(event_.get(), &count) == 0);
+      const News news = books_->take_news();
+      said.insert(said.end(), news.notices.begin(), news.notices.end());
+      has_come = !news.arrivals.empty();
+    }
+    return said;
+  }
+
+ private:
+  FakeClock clock_;
+  LockedQueue* queue_ = nullptr;
+  Source source_;
+  Options options_;
+  Voice voice_;
+  Descriptor event_{::eventfd(0, EFD_CLOEXEC)};
+  std::optional<Books> books_;
+};
+
+}  // namespace
+
+TEST_CASE("what is tried again is said once until it is over, and again when it comes back") {
+  BooksFixture f;
+  using Lines = std::vector<std::string>;
+  CHECK(f.said_until_one_came(3) == Lines{"locked by process 7, state 3; the worker goes on trying"});
+  CHECK(f.said_until_one_came(2) == Lines{"locked by process 7, state 2; the worker goes on trying"});
+}
+
+}  // namespace fq::test
