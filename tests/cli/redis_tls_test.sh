@@ -2,20 +2,8 @@
 # redis_tls_test - queues on a server by TLS: its certificate is verified, always, and ours is shown where one is wanted.
 . "$(dirname "$0")/lib.sh"
 
-command -v openssl >/dev/null || { echo "skipped: no openssl"; exit 77; }
 command -v faketime >/dev/null || { echo "skipped: no faketime"; exit 77; }
-keys=$work/keys
-mkdir "$keys"
-
-# authority NAME; certificate NAME AUTHORITY SAN [WHEN]: a key and what says whose it is.
-new_key() { openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$keys/$1.key" -subj "/CN=$1" "${@:2}" 2>>"$work/openssl"; }
-authority() { new_key "$1" -x509 -days 30 -out "$keys/$1.crt"; }
-certificate() {
-  new_key "$1" -out "$keys/$1.csr"
-  printf 'subjectAltName=%s\n' "$3" >"$keys/$1.ext"
-  faketime "${4:-now}" openssl x509 -req -in "$keys/$1.csr" -CA "$keys/$2.crt" -CAkey "$keys/$2.key" -CAcreateserial \
-    -days 10 -extfile "$keys/$1.ext" -out "$keys/$1.crt" 2>>"$work/openssl"
-}
+. "$(dirname "$0")/certificates.sh"
 authority ours
 authority others
 certificate right ours DNS:localhost,IP:127.0.0.1
@@ -25,7 +13,6 @@ certificate early ours DNS:localhost,IP:127.0.0.1 '20 days'
 certificate foreign others DNS:localhost,IP:127.0.0.1
 certificate client ours DNS:client
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 # serve NAME SETTINGS...: a server with that certificate; `port` is its.
 serve() {
   port=$(free_port)

@@ -110,7 +110,10 @@ Result<void> Server::log_in(const RedisPlace& place, const std::string& password
   if (!password.empty() && place.user.empty()) {
     FQ_TRY(greet(std::array<std::string_view, 2>{"AUTH", password}));
   } else if (!password.empty() || !place.user.empty()) {
-    FQ_TRY(greet(std::array<std::string_view, 3>{"AUTH", place.user, password}));
+    Result<Reply> known = greet(std::array<std::string_view, 3>{"AUTH", place.user, password});
+    const bool is_denied = !known && known.error().kind == ErrorKind::denied;
+    if (is_denied && password.empty()) return error_of_refusal(name(), "AUTH", "NOAUTH");
+    if (!known) return std::move(known).error();
   }
   return {};
 }

@@ -1,0 +1,77 @@
+#!/bin/bash
+# redis_sealed_cluster_test - a cluster by TLS, by IPv4 and IPv6, for a user with a password and the least rights.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/certificates.sh"
+
+fq_redis=$(dirname "$FQ")/fq-redis
+authority ours
+certificate node ours DNS:localhost,IP:127.0.0.1,IP:::1
+export FQ_REDIS_CA=$keys/ours.crt
+
+node() { redis-cli --no-auth-warning -a s3cret -s "$work/$1/s" "${@:2}"; }
+all_know() {
+  local i
+  for i in 1 2 3; do
+    node $i cluster info | tr -d '\r' >"$work/info"
+    grep -qx cluster_state:ok "$work/info" && grep -qx cluster_known_nodes:3 "$work/info" || return 1
+  done
+}
+# cluster HOST: three servers there, whose administrator's password is s3cret; `ports` are theirs.
+cluster() {
+  local i
+  ports=()
+  for i in 1 2 3; do
+    rm -rf "${work:?}/$i"
+    mkdir "$work/$i"
+    ports+=("$(free_port 10000)")
+    start_server "$work/$i/s" --dir "$work/$i" --tls-port "${ports[i - 1]}" --bind "$1" --tls-cert-file "$keys/node.crt" \
+      --tls-key-file "$keys/node.key" --tls-ca-cert-file "$keys/ours.crt" --tls-auth-clients no --tls-cluster yes \
+      --cluster-enabled yes --cluster-node-timeout 2000 --maxmemory 64mb --maxmemory-policy noeviction --requirepass s3cret
+    node $i cluster addslotsrange $((16384 * (i - 1) / 3)) $((16384 * i / 3 - 1)) >>"$work/made"
+    node $i cluster set-config-epoch $i >>"$work/made"
+    [ $i = 1 ] || node 1 cluster meet "$1" "${ports[i - 1]}" >>"$work/made"
+  done
+  await all_know
+}
+
+for host in 127.0.0.1 ::1; do
+  if [ $host = ::1 ] && ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then continue; fi  # none here
+  cluster $host
+  shown=$host
+  if [ $host = ::1 ]; then shown='[::1]'; fi
+  hosts=$(printf "$shown:%s," "${ports[@]}")
+  admin=rediss://${hosts%,}/?prefix=shop
+  export FQ_SPOOL=rediss://worker@${hosts%,}/?prefix=shop
+  echo w0rk >"$work/password"
+  chmod 600 "$work/password"
+
+  # What only an administrator may do is done by one, and the user gets what fq-redis says.
+  is "$host: loaded" loaded "$(FQ_REDIS_PASSWORD=s3cret "$fq_redis" load "$admin" | sed 's/.*: //')"
+  read -ra rules <<<"$("$fq_redis" acl "$admin")"
+  for i in 1 2 3; do node $i acl setuser worker on '>w0rk' "${rules[@]}" >>"$work/made"; done
+  gives 77 "AUTH: wants a password; put it into a file and name that in FQ_REDIS_PASSWORD_FILE" fq push x
+  gives 77 "AUTH: does not know this user with this password" env FQ_REDIS_PASSWORD=s3cret "$FQ" push x
+  export FQ_REDIS_PASSWORD_FILE=$work/password
+
+  gives 0 '' fq queue create --shards 8
+  for tenant in a b c d e f; do fq push -t $tenant "of $tenant" >>"$work/ids"; done
+  is "$host: all is served" "of a,of b,of c,of d,of e,of f" "$(fq pop -n 6 | sort | paste -sd,)"
+  is "$host: a job pushes" "job,inner" "$(fq push -t jobs -- sh -c 'echo job; fq push -t jobs inner >&2' >>"$work/ids"
+    { PATH=$(dirname "$FQ"):$PATH fq worker --once && fq pop -t jobs; } 2>"$work/err" | paste -sd,)"
+  is "$host: who waits" waited "$( (sleep 0.3; fq push -t late waited >>"$work/ids") & fq pop -t late --wait=20s; wait)"
+  is "$host: on each of them" 3 "$(for i in 1 2 3; do node $i --scan --pattern 'fq1:shop:{default:*:h'; done | cut -d: -f4 | sort -u \
+    | while read -r shard; do node 1 cluster keyslot "default:$shard"; done | awk '{ print int($1 * 3 / 16384) }' | sort -u | wc -l)"
+  gives 0 '' fq schedule set hourly @hourly tick
+  gives 0 '' fq config load /dev/null
+  gives 0 '' fq check
+  gives 0 '' fq doctor
+  is "$host: doctor names them" 3 "$(fq doctor --json | jq -r 'select(.about == "server").found' | grep -cF "$shown:")"
+  gives 0 '' fq queue pause
+  is "$host: an export" 2 "$(fq push -t a kept >>"$work/ids"; fq push -t b kept >>"$work/ids"; fq export 2>"$work/err" | tee "$work/exported" | grep -c kept; true)"
+  gives 0 '' fq queue remove default --yes
+  is "$host: nothing is left" "fq1:shop:policy" "$(for i in 1 2 3; do node $i --scan; done | sort -u | paste -sd' ')"
+  is "$host: nothing tells a password" "" "$(grep -l 's3cret\|w0rk' "$work/log" "$work/err" "$work/exported")"
+  unset FQ_REDIS_PASSWORD_FILE
+  for i in 1 2 3; do node $i shutdown nosave >>"$work/made" 2>&1; done
+done
+finish
