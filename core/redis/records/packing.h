@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -9,6 +10,14 @@
 #include "core/base/bytes.h"
 
 namespace fq {
+
+/// A number of Lua's, which may be any where others wrote it: those that no time and no count can be are the
+/// nearest of these, so that two of them can be added; what is no number is 0.
+inline int64_t whole_of(double number) {
+  constexpr double kMost = 0x1p61;
+  if (number != number) return 0;
+  return static_cast<int64_t>(std::clamp(number, -kMost, kMost));
+}
 
 class Packer {
  public:
@@ -39,7 +48,7 @@ class Unpacker {
     const std::string_view bytes = raw(sizeof(T));
     return bytes.size() == sizeof(T) ? get_number<T>(as_bytes(bytes).data()) : T{};
   }
-  int64_t whole() { return static_cast<int64_t>(number<double>()); }
+  int64_t whole() { return whole_of(number<double>()); }
   std::string_view raw(size_t size) {
     ok_ = ok_ && size <= rest_.size();
     const std::string_view bytes = ok_ ? rest_.substr(0, size) : std::string_view();

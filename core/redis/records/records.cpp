@@ -98,11 +98,8 @@ bool read_rest(std::string_view bytes, MessageRecord& record) {
   return rest.ok() && read_block(block, record);
 }
 
-/// A double says it as far as 2^53; what is unlimited comes back as that.
-int64_t whole_of(double number) {
-  if (number >= 0x1p63) return kUnlimited;
-  return static_cast<int64_t>(std::max(number, -0x1p62));
-}
+/// A double says it as far as 2^53; what is unlimited comes back as 2^63.
+int64_t amount_of(double number) { return number >= 0x1p63 ? kUnlimited : whole_of(number); }
 
 }  // namespace
 
@@ -370,8 +367,8 @@ PolicyValues read_policy_bytes(std::string_view bytes) {
   while (!unpacker.rest().empty() && unpacker.ok()) {
     PolicyValue value;
     value.key = static_cast<PolicyKey>(unpacker.number<uint8_t>());
-    value.number = whole_of(unpacker.number<double>());
-    value.second = whole_of(unpacker.number<double>());
+    value.number = amount_of(unpacker.number<double>());
+    value.second = amount_of(unpacker.number<double>());
     value.text = unpacker.raw(unpacker.number<uint16_t>());
     if (unpacker.ok()) values.push_back(std::move(value));
   }

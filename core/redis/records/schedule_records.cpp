@@ -43,7 +43,7 @@ std::optional<ScheduleRecord> read_schedule(std::string_view bytes) {
   record.last_wall_ms = packed.whole();
   record.last_id = static_cast<uint64_t>(packed.whole());
   const auto next = packed.number<double>();
-  record.next_wall_ms = next >= kNeverOnServer ? kNever : static_cast<int64_t>(next);
+  record.next_wall_ms = next >= kNeverOnServer ? kNever : whole_of(next);
   record.done_wall_ms = packed.whole();
   record.begun_wall_ms = packed.whole();
   record.spec = packed.raw(packed.number<uint16_t>());

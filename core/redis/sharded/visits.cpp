@@ -61,7 +61,8 @@ void Visits::take_tolls(const std::vector<Result<Reply>>& replies) {
 void Visits::take_root(size_t shard, const Result<Reply>& root) {
   if (!root) return lost(shard, root.error());
   const auto weight_in = [&](size_t field) {
-    return std::strtod(root->at(field).text.c_str(), nullptr) / kWeightOfOne;
+    const double told = std::strtod(root->at(field).text.c_str(), nullptr) / kWeightOfOne;
+    return std::isfinite(told) ? told : 0;
   };
   purses_.know(shard, root->at(4).text);
   const double open = weight_in(0);

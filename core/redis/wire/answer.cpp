@@ -96,6 +96,9 @@ bool says_never_fits(const Error& error) {
   return error.kind == ErrorKind::later && error.text.find(kAtOnce) != std::string::npos;
 }
 
+// What a double counts without a gap.
+constexpr uint64_t kCountMax = uint64_t{1} << 53;
+
 std::optional<Lack> lack_in(const Error& error) {
   if (error.kind != ErrorKind::later || !begins_with_word(error.text, kShort)) return std::nullopt;
   std::string_view said = error.text;
@@ -104,7 +107,7 @@ std::optional<Lack> lack_in(const Error& error) {
   lack.what = first_word(said);
   for (double* const each : {&lack.lacks, &lack.came, &lack.most}) {
     const std::optional<uint64_t> number = parse_decimal(first_word(said));
-    if (!number) return std::nullopt;
+    if (!number || *number > kCountMax) return std::nullopt;
     *each = static_cast<double>(*number);
   }
   return lack;

@@ -25,6 +25,9 @@ void* make_text(const redisReadTask* task, char* text, size_t length) {
 
 void* make_list(const redisReadTask* task, int count) {
   if (count < 0 || static_cast<size_t>(count) > kReplyItemsMax) return nullptr;
+  size_t& in_all = *static_cast<size_t*>(task->privdata);
+  in_all += static_cast<size_t>(count);
+  if (in_all > kReplyItemsInAllMax) return nullptr;
   Reply* const reply = place_of(task);
   if (reply == nullptr) return nullptr;
   reply->kind = Reply::Kind::list;
@@ -56,6 +59,7 @@ const Reply& Reply::at(size_t index) const {
 
 ReplyParser::ReplyParser() : reader_(redisReaderCreateWithFunctions(&functions)) {
   if (reader_ == nullptr) throw std::bad_alloc();
+  reader_->privdata = &pending_items_;
 }
 
 ReplyParser::~ReplyParser() { redisReaderFree(reader_); }
@@ -74,6 +78,7 @@ Result<std::optional<Reply>> ReplyParser::next() {
   if (whole == nullptr) return std::optional<Reply>();
   const std::unique_ptr<Reply> owned(static_cast<Reply*>(whole));
   pending_bytes_ = reader_->len - reader_->pos;
+  pending_items_ = 0;
   return std::optional<Reply>(std::move(*owned));
 }
 

@@ -19,6 +19,8 @@ namespace fq {
 
 inline constexpr size_t kReplyBytesMax = 64 * 1024 * 1024;
 inline constexpr size_t kReplyItemsMax = 64 * 1024;  // of one list
+// Of all lists of a reply. Four bytes make an item of seventy: chosen, 75 MB.
+inline constexpr size_t kReplyItemsInAllMax = 1024 * 1024;
 
 struct Reply {
   enum class Kind { nothing, text, error, number, list };
@@ -48,6 +50,7 @@ class ReplyParser {
  private:
   redisReader* reader_;
   size_t pending_bytes_ = 0;  // since the last whole reply
+  size_t pending_items_ = 0;
 };
 
 }  // namespace fq
