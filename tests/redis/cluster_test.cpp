@@ -14,8 +14,6 @@ namespace fq::test {
 
 namespace {
 
-constexpr int64_t kTakenOverMs = 60'000;  // on a machine that is busy with other tests
-
 std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
   std::set<std::string> keys;
   for (size_t i = 0; i < cluster.size(); ++i) {
@@ -23,27 +21,6 @@ std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) 
     for (const Reply& key : found.items) keys.insert(key.text);
   }
   return keys;
-}
-
-SettleStatus ack(Queue& queue, const Delivery& delivery) {
-  Settle settle;
-  settle.receipt = delivery.receipt;
-  return answered(queue.settle({&settle, 1}, nullptr)).items.at(0);
-}
-
-/// Pushed until it is there: a server that takes over needs its time.
-MessageId push_at_last(Queue& queue, std::string_view tenant) {
-  const int64_t end_ms = system_clock().boot_ms() + kTakenOverMs;
-  while (system_clock().boot_ms() < end_ms) {
-    const NewMessage message = message_for(tenant);
-    const Result<PushReply> pushed = queue.push({&message, 1});
-    if (pushed && !pushed->error) return pushed->items.at(0).id;
-    const Error& error = pushed ? *pushed->error : pushed.error();
-    INFO(error.text);
-    REQUIRE((error.kind == ErrorKind::later || error.kind == ErrorKind::io));
-  }
-  FAIL("no push came through");
-  return {};
 }
 
 }  // namespace

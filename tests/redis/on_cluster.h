@@ -22,6 +22,28 @@ inline std::string new_prefix() {
   return "p" + std::to_string(++count);
 }
 
+inline SettleStatus ack(Queue& queue, const Delivery& delivery) {
+  Settle settle;
+  settle.receipt = delivery.receipt;
+  return answered(queue.settle({&settle, 1}, nullptr)).items.at(0);
+}
+
+inline constexpr int64_t kTakenOverMs = 60'000;  // on a machine that is busy with other tests
+/// Pushed until it is there: a server that takes over needs its time.
+inline MessageId push_at_last(Queue& queue, std::string_view tenant) {
+  const int64_t end_ms = system_clock().boot_ms() + kTakenOverMs;
+  while (system_clock().boot_ms() < end_ms) {
+    const NewMessage message = message_for(tenant);
+    const Result<PushReply> pushed = queue.push({&message, 1});
+    if (pushed && !pushed->error) return pushed->items.at(0).id;
+    const Error& error = pushed ? *pushed->error : pushed.error();
+    INFO(error.text);
+    REQUIRE((error.kind == ErrorKind::later || error.kind == ErrorKind::io));
+  }
+  FAIL("no push came through");
+  return {};
+}
+
 struct OnCluster {
   explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
                      const std::string& options = {})
