@@ -2,12 +2,10 @@
 // behind by workers that died.
 
 // System.
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 // fq, below us.
 #include "core/base/clock.h"
+#include "core/base/host_name.h"
 #include "core/base/text/json_writer.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
@@ -36,12 +34,7 @@ std::string_view name_of(Attendee::Kind kind) {
   return "orphan";
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string json_of(const Crew::Member& one, const std::string& host) {
+std::string json_of(const Crew::Member& one) {
   std::string line;
   JsonWriter json(line);
   const bool worker = one.all.kind == Attendee::Kind::worker;
@@ -51,7 +44,9 @@ std::string json_of(const Crew::Member& one, const std::string& host) {
   };
   json.begin_object().key("kind").text(name_of(one.all.kind));
   count("pid", static_cast<uint64_t>(one.all.pid), one.all.pid != 0);
-  json.key("host").text(host).key("queues").begin_array();
+  json.key("host");
+  one.all.host.empty() ? json.null() : json.text(one.all.host);
+  json.key("queues").begin_array();
   for (const std::string& queue : one.queues) json.text(queue);
   json.end_array();
   count("slots", one.all.slots, worker);
@@ -74,14 +69,20 @@ std::string ids_shown(const std::vector<MessageId>& ids) {
 
 std::string table_of(const std::vector<Crew::Member>& present, const Screen& screen) {
   const int64_t now_ms = system_clock().wall_ms();
-  Table table({1, 2, 3, 4, 5});
-  table.spare({3, 1});
-  table.row({"PID", "KIND", "BUSY", "SINCE", "QUEUES", "IDS"});
+  const std::string here = host_name();
+  const bool is_elsewhere = std::any_of(present.begin(), present.end(), [&](const Crew::Member& one) {
+    return !one.all.host.empty() && one.all.host != here;
+  });
+  Table table({1, 2, 3, 4, 5, 6});
+  table.spare({4, 2});
+  if (!is_elsewhere) table.hide({1});
+  table.row({"PID", "HOST", "KIND", "BUSY", "SINCE", "QUEUES", "IDS"});
   for (const Crew::Member& one : present) {
     std::string queues;
     for (const std::string& queue : one.queues) queues.append(queues.empty() ? "" : ", ").append(queue);
     const bool worker = one.all.kind == Attendee::Kind::worker;
-    table.row({one.all.pid == 0 ? "?" : std::to_string(one.all.pid), std::string(name_of(one.all.kind)),
+    table.row({one.all.pid == 0 ? "?" : std::to_string(one.all.pid),
+               one.all.host.empty() ? "?" : shown(one.all.host), std::string(name_of(one.all.kind)),
                worker ? std::to_string(one.all.busy) + " of " + std::to_string(one.all.slots) : "-",
                one.all.since_wall_ms ? relative_time(*one.all.since_wall_ms, now_ms) : "-", queues,
                ids_shown(one.all.ids)});
@@ -100,8 +101,7 @@ Result<Exit> run_workers(const Arguments& arguments, Session& session) {
              }));
   const std::vector<Crew::Member>& present = crew.members();
   if (session.format() == Format::json) {
-    const std::string host = host_name();
-    for (const Crew::Member& one : present) FQ_TRY(session.out().write(json_of(one, host)));
+    for (const Crew::Member& one : present) FQ_TRY(session.out().write(json_of(one)));
   } else if (!present.empty()) {
     FQ_TRY(session.out().write(table_of(present, screen_of(session.out()))));
   }

@@ -9,7 +9,8 @@ namespace fq::cli {
 void Crew::add(const std::string& queue, Attendee one) {
   const bool orphan = one.kind == Attendee::Kind::orphan;
   const auto same = std::find_if(members_.begin(), members_.end(), [&](const Member& each) {
-    return each.all.pid == one.pid && (each.all.kind == Attendee::Kind::orphan) == orphan;
+    return each.all.pid == one.pid && each.all.host == one.host &&
+           (each.all.kind == Attendee::Kind::orphan) == orphan;
   });
   if (same == members_.end()) {
     members_.push_back({std::move(one), {queue}});

@@ -4,6 +4,7 @@
 // System.
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 // fq, below us.
 #include "core/base/ids.h"
@@ -26,6 +27,7 @@ struct Attendee {
   };
   Kind kind = Kind::holder;
   int pid = 0;         // 0: no process that we may look at
+  std::string host;    // where that is; "": not known
   uint32_t slots = 0;  // worker
   uint32_t busy = 0;   // of them; where a job takes several messages, as few as can hold them
   std::optional<int64_t> since_wall_ms;  // attached; orphan: that its worker was seen dead; none: not known

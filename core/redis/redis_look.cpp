@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/host_name.h"
 #include "core/base/sort_key.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
@@ -147,6 +148,7 @@ Result<std::map<std::string, RedisLook::Session>> RedisLook::sessions() {
     one.slots = said.number<uint32_t>();
     session.messages = std::max(said.number<uint32_t>(), 1U);
     one.since_wall_ms = shard_.wall_of(said.whole());
+    one.host = said.rest().substr(0, kHostNameBytesMax);
     for (const Reply& id : each.at(2).items) {
       if (const std::optional<uint64_t> held = parse_decimal(id.text)) one.ids.push_back(MessageId{*held});
     }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <random>
+// fq, below us.
+#include "core/base/host_name.h"
 // fq, this room.
 #include "core/redis/views/redis_check.h"
 #include "core/redis/views/redis_repair.h"
@@ -34,7 +36,7 @@ Result<std::optional<int>> RedisQueue::hold_for_job(std::span<const MessageId>, 
 
 Result<void> RedisQueue::attend(const Attendance& attendance) {
   FQ_TRY(shard_.change("change", {"attend", std::to_string(::getpid()), std::to_string(attendance.slots),
-                                  std::to_string(attendance.messages)}));
+                                  std::to_string(attendance.messages), host_name()}));
   session_.keep_alive();
   return {};
 }

@@ -3,6 +3,8 @@
 
 // System.
 #include <thread>
+// fq, below us.
+#include "core/base/host_name.h"
 
 namespace fq::test {
 
@@ -261,6 +263,7 @@ TEST_CASE("a worker is seen by others, with what it works on; who only looks is 
   q.lease_all(living);
   REQUIRE(seen().size() == 1);
   CHECK(seen()[0].kind == Attendee::Kind::worker);
+  CHECK(seen()[0].host == host_name());
   CHECK(seen()[0].slots == 4);
   CHECK(seen()[0].busy == 2);
   CHECK(seen()[0].ids.size() == 3);

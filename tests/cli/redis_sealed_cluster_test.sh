@@ -40,8 +40,8 @@ for host in 127.0.0.1 ::1; do
   shown=$host
   if [ $host = ::1 ]; then shown='[::1]'; fi
   hosts=$(printf "$shown:%s," "${ports[@]}")
-  admin=rediss://${hosts%,}/?prefix=shop
-  export FQ_SPOOL=rediss://worker@${hosts%,}/?prefix=shop
+  admin="rediss://${hosts%,}/?prefix=shop"
+  export FQ_SPOOL="rediss://worker@${hosts%,}/?prefix=shop"
   echo w0rk >"$work/password"
   chmod 600 "$work/password"
 

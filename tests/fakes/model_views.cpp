@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+// fq, below us.
+#include "core/base/host_name.h"
 
 namespace fq::test {
 
@@ -198,6 +200,7 @@ Result<std::vector<Attendee>> ModelQueue::attendees() {
   Attendee one;
   one.kind = attendance_.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
   one.pid = ::getpid();
+  one.host = host_name();
   one.slots = attendance_.slots;
   one.since_wall_ms = store_->model.clock.wall_ms();
   for (const Model::Message& message : store_->model.messages) {

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/host_name.h"
 
 namespace fq {
 
@@ -91,8 +93,11 @@ void Roll::add_orphans(const Seen& dead, const std::vector<MessageId>& ids, std:
     auto orphan = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(),
                                [pid](const Attendee& each) { return each.pid == pid; });
     if (orphan == all.end()) {
-      all.push_back({Attendee::Kind::orphan, pid, 0, 0, dead.since_wall_ms, {}});
+      all.emplace_back();
       orphan = all.end() - 1;
+      orphan->kind = Attendee::Kind::orphan;
+      orphan->pid = pid;
+      orphan->since_wall_ms = dead.since_wall_ms;
     }
     orphan->ids.push_back(id);
   }
@@ -118,6 +123,7 @@ Result<std::vector<Attendee>> Roll::call() {
     one.ids = std::move(ids);
     all.push_back(std::move(one));
   }
+  for (Attendee& one : all) one.host = host_name();
   return all;
 }
 

@@ -118,9 +118,9 @@ local CHANGES = {
     terms.set_tenant(call, path, values)
     return {'ok'}
   end,
-  -- pid, slots, messages of a job: it is a worker.
+  -- pid, slots, messages of a job, host: it is a worker.
   attend = function(call, args)
-    sessions.open(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]))
+    sessions.open(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]), args[7])
     return {}
   end,
   -- number, pid: somebody is about to push a message with this call.

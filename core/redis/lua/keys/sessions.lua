@@ -45,14 +45,14 @@ function M.hear(call, nonces)
   end
 end
 
--- From now on it is one. `slots` and `messages`: of a worker.
-function M.open(call, pid, slots, messages)
+-- From now on it is one. `slots`, `messages` and `host`: of a worker.
+function M.open(call, pid, slots, messages, host)
   local nonce = call.session
   if not deadline(call, nonce) then
     set_deadline(call, nonce, call.now + ALIVE)
     call.attends[nonce] = struct.pack('<I4I4I4d', pid, 0, 1, call.now)
   end
-  if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) end
+  if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) .. (host or '') end
 end
 
 -- All that is held by living, by id: it has no time by which others find it.
