@@ -13,9 +13,8 @@ inline constexpr uint32_t kShardsMax = 1024;
 
 struct CreateOptions {
   /// Parts that it is cut into, a power of two, each with whole accounts (the first parts of tenants' names).
-  /// With more than one, rates and amounts of the whole queue, rates of pools, scope = queue, and a message
-  /// that comes after one of another part are refused, and a batch is all or nothing in each. None: as the
-  /// engine thinks best.
+  /// With more than one, scope = queue and a message that comes after one of another part are refused, and a
+  /// batch is all or nothing in each. None: as the engine thinks best.
   std::optional<uint32_t> shards;
 };
 
