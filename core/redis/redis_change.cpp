@@ -23,6 +23,10 @@ std::string number_of(const std::optional<State>& state) {
   return std::to_string(state ? static_cast<int>(*state) : -1);
 }
 
+Error is_leaving(const std::string& id) {
+  return Error{ErrorKind::later, "message " + id + ": is on its way to another queue; try again", 0};
+}
+
 std::string_view name_of(Action action) {
   if (action == Action::kick_fresh) return "kick_fresh";
   return action == Action::cancel ? "cancel" : "kick";
@@ -44,6 +48,7 @@ Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action a
     FQ_TRY_SET(const Reply answer, shard_.change("change", arguments.words()));
     for (size_t i = 0; i < piece.size(); ++i) {
       const std::string& said = answer.at(1).at(i).text;
+      if (said == "crossing") return is_leaving(std::to_string(number(piece[i])));
       reply.items.push_back(said == "ok"      ? SettleStatus::ok
                             : said == "stale" ? SettleStatus::stale
                             : said == "gone"  ? SettleStatus::gone
@@ -125,6 +130,7 @@ Result<std::optional<SettleStatus>> RedisChange::try_edit(MessageId id, const Me
   const std::string& said = reply.at(1).at(0).text;
   if (said == "timeless")
     return Error{ErrorKind::usage, "message " + name + ": is dead and has no time; kick it instead", 0};
+  if (said == "crossing") return is_leaving(name);
   if (said == "again") return std::optional<SettleStatus>();
   if (said == "ok") return std::optional(SettleStatus::ok);
   return std::optional(said == "stale" ? SettleStatus::stale : SettleStatus::gone);

@@ -4,6 +4,7 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/redis_queue.h"
+#include "core/redis/sharded/move_targets.h"
 #include "core/redis/sharded/sharded_queue.h"
 #include "core/redis/shard/bells.h"
 #include "core/redis/shard/kept_policy.h"
@@ -46,6 +47,8 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;
   access.bells = std::make_shared<Bells>(access.link, access.place, access.password);
+  access.open_target = std::make_shared<const OpenMoveTarget>(
+      [to = access](const std::string& queue) { return open_move_target(to, queue); });
   if (!entry->tags.empty())
     return std::unique_ptr<Queue>(std::make_unique<ShardedQueue>(*entry, std::move(access)));
   return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, access));

@@ -6,8 +6,6 @@
 #include "core/engine/move_checks.h"
 // fq, this room.
 #include "core/redis/records/records.h"
-#include "core/redis/shard/catalog.h"
-#include "core/redis/wire/slots.h"
 
 namespace fq {
 
@@ -26,26 +24,14 @@ Error of_queue(Error error, const std::string& queue) {
 
 }  // namespace
 
-Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveRequest& request) {
-  FQ_TRY(check_move(request, queue_));
-  Catalog catalog(access_);
-  FQ_TRY_SET(const std::optional<QueueEntry> there, catalog.find(request.to));
-  if (!there) return Error{ErrorKind::missing, "queue " + in_quotes(request.to) + ": there is none", 0};
-  if (!there->tags.empty()) {
-    return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(request.to) + ": has several shards: messages are not moved into it",
-                 0};
-  }
-  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
-  if (is_cluster && slot_of(there->tag) != slot_of(shard_.tag())) {
-    return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(request.to) +
-                     ": lies elsewhere in the cluster: messages are not moved into it; export them",
-                 0};
-  }
+Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveRequest& request,
+                                   const std::string& queue, const OpenMoveTarget& open,
+                                   const std::function<RedisMover&(MessageId)>& mover_of) {
+  FQ_TRY(check_move(request, queue));
+  FQ_TRY_SET(const std::unique_ptr<MoveTarget> to, open(request.to));
   MoveReply reply;
   for (const MessageId id : ids) {
-    Result<MoveResult> moved = move_one(id, request, there->tag);
+    Result<MoveResult> moved = mover_of(id).move_one(id, request, *to);
     if (!moved) {
       const bool refused = moved.error().kind == ErrorKind::later;
       reply.error = refused ? of_queue(std::move(moved).error(), request.to) : std::move(moved).error();
@@ -56,32 +42,31 @@ Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveReq
   return reply;
 }
 
-Result<RedisMover::Rests> RedisMover::rests_of(const std::string& id, const MoveRequest& request) {
-  Rests rests;
-  FQ_TRY_SET(const Reply reply, shard_.look({"get", id}));
+Result<RedisMover::Seen> RedisMover::see(MessageId id, const MoveRequest& request) {
+  Seen seen;
+  FQ_TRY_SET(const Reply reply, shard_.look({"get", std::to_string(number(id))}));
   const std::string& bytes = reply.at(1).at(1).text;
   const std::optional<MessageRecord> record = read_record(bytes);
-  if (!record || !record->command) return rests;
+  seen.tenant = request.tenant.empty() && record ? std::string(record->tenant) : request.tenant;
+  if (!record && !bytes.empty()) seen.why_it_stays = "its record cannot be read";
+  if (!record || !record->command) return seen;
   NewMessage message = message_of(*record);
-  if (!signer_.has_key()) rests.why_it_stays = lacks_command_key("its command").text;
-  if (signer_.has_key()) rests.why_it_stays = signer_.fault(message, record->signature, kUnlimited);
-  if (!rests.why_it_stays.empty()) return rests;
-  if (!request.tenant.empty()) message.tenant = request.tenant;
+  if (!signer_.has_key()) seen.why_it_stays = lacks_command_key("its command").text;
+  if (signer_.has_key()) seen.why_it_stays = signer_.fault(message, record->signature, kUnlimited);
+  if (!seen.why_it_stays.empty()) return seen;
+  message.tenant = seen.tenant;
   FQ_TRY_SET(const std::string signature, signer_.of(request.to).sign_again(message, record->signature));
-  rests.here = rest_of_record(bytes);
-  rests.there = push_rest(message, signature);
-  return rests;
+  seen.rests = {std::string(rest_of_record(bytes)), push_rest(message, signature)};
+  return seen;
 }
 
-Result<std::optional<MoveResult>> RedisMover::try_move(MessageId id, const MoveRequest& request,
-                                                       const std::string& tag_there) {
-  const std::string name = std::to_string(number(id) > kMessageIdMax ? 0 : number(id));
-  FQ_TRY_SET(const Rests rests, rests_of(name, request));
-  if (!rests.why_it_stays.empty())
-    return std::optional(MoveResult{MoveResult::What::stays, {}, rests.why_it_stays});
-  FQ_TRY_SET(const Reply reply,
-             shard_.change_both(tag_there, "move",
-                                {queue_, request.to, request.tenant, name, rests.here, rests.there}));
+Result<std::optional<MoveResult>> RedisMover::move_at_once(MessageId id, const MoveRequest& request,
+                                                           const RedisCrossing::Rests& rests,
+                                                           const std::string& tag) {
+  const std::string name = std::to_string(number(id));
+  FQ_TRY_SET(
+      const Reply reply,
+      shard_.change_both(tag, "move", {queue_, request.to, request.tenant, name, rests.here, rests.there}));
   const std::string& said = reply.at(1).at(0).text;
   const std::string& more = reply.at(1).at(1).text;
   if (said == "again") return std::optional<MoveResult>();
@@ -92,10 +77,20 @@ Result<std::optional<MoveResult>> RedisMover::try_move(MessageId id, const MoveR
   return std::optional(MoveResult{MoveResult::What::stays, {}, more});
 }
 
-Result<MoveResult> RedisMover::move_one(MessageId id, const MoveRequest& request,
-                                        const std::string& tag_there) {
+Result<std::optional<MoveResult>> RedisMover::try_move(MessageId id, const MoveRequest& request,
+                                                       MoveTarget& to) {
+  if (number(id) > kMessageIdMax) return std::optional(MoveResult{MoveResult::What::gone, {}, {}});
+  FQ_TRY_SET(const Seen seen, see(id, request));
+  if (!seen.why_it_stays.empty())
+    return std::optional(MoveResult{MoveResult::What::stays, {}, seen.why_it_stays});
+  FQ_TRY_SET(const bool is_beside, to.is_beside(shard_.tag()));
+  if (is_beside) return move_at_once(id, request, seen.rests, to.shard_of(seen.tenant).tag());
+  return crossing_.move(id, seen.rests, to, seen.tenant);
+}
+
+Result<MoveResult> RedisMover::move_one(MessageId id, const MoveRequest& request, MoveTarget& to) {
   for (int tries = 0; tries < kMoveTriesMax; ++tries) {
-    FQ_TRY_SET(std::optional<MoveResult> moved, try_move(id, request, tag_there));
+    FQ_TRY_SET(std::optional<MoveResult> moved, try_move(id, request, to));
     if (moved) return *std::move(moved);
   }
   return MoveResult{MoveResult::What::stays, {}, "others change it, too"};

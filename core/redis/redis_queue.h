@@ -29,8 +29,11 @@ class RedisQueue final : public Queue {
         runs_(access.beside(), entry.tag, session_.nonce()),
         leases_(shard_, session_, {signer_, policy_}, entry.mark),
         exchange_(shard_, look_, policy_, signer_, entry.mark),
-        mover_(shard_, access, entry.name, signer_) {
+        name_(entry.name),
+        open_target_(access.open_target),
+        mover_(shard_, access, entry.name, signer_, session_.nonce()) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
+    shard_.when_crossings_are_due([this] { return mover_.finish_due(); });
   }
 
   Caps caps() const override;
@@ -81,7 +84,8 @@ class RedisQueue final : public Queue {
     return change_.edit(id, patch);
   }
   Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override {
-    return mover_.move(ids, request);
+    return RedisMover::move(ids, request, name_, *open_target_,
+                            [this](MessageId) -> RedisMover& { return mover_; });
   }
   Result<std::string> origin() override { return exchange_.origin(); }
   Result<std::optional<ExportedMessage>> exported(MessageId id) override { return exchange_.exported(id); }
@@ -122,6 +126,7 @@ class RedisQueue final : public Queue {
   RedisChange& changer() { return change_; }
   RedisLook& looker() { return look_; }
   RedisPolicy& policy() { return policy_; }
+  RedisMover& mover() { return mover_; }
 
  private:
   const CommandSigner signer_;
@@ -138,6 +143,8 @@ class RedisQueue final : public Queue {
   RedisExplain explain_{shard_};
   RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
+  const std::string name_;
+  const std::shared_ptr<const OpenMoveTarget> open_target_;
   RedisMover mover_;
   RedisSteps steps_{shard_, session_, leases_, policy_, signer_};
 };

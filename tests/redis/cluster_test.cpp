@@ -90,14 +90,6 @@ TEST_CASE("what needs keys of two servers at once is refused, naming why") {
   REQUIRE(!renamed.ok());
   CHECK(renamed.error().kind == ErrorKind::unusable);
   CHECK(renamed.error().text.find("keeps its name on a cluster") != std::string::npos);
-  const MessageId id = push_one(*s.queue, "t", "x");
-  const Location target{s.location.spool, "target"};
-  answered(real_time_engine().create(target, {.shards = 1}));
-  const Result<MoveReply> moved = s.queue->move({&id, 1}, {.to = "target", .tenant = {}});
-  REQUIRE(!moved.ok());
-  CHECK(moved.error().kind == ErrorKind::unusable);
-  CHECK(answered(s.queue->lease(for_a_minute())).deliveries.size() == 1);
-  REQUIRE(real_time_engine().remove(target).ok());
 }
 
 /// Whoever says that it is one of a cluster is asked who else there is, and believed as far as that is an

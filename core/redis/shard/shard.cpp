@@ -20,6 +20,7 @@ constexpr int kLoadsMax = 3;    // a failover may take a library away that was j
 
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
+bool is_crossing_due(const Reply& reply) { return reply.at(0).at(6).number == 1; }
 /// Functions that make one change of many: see calls.lua.
 bool is_overdrawn(std::string_view function, const Reply& reply) {
   const bool is_one_of_many = function == "change" || function == "step" || function == "timetable";
@@ -54,7 +55,8 @@ namespace {
 /// What is told accepted is not to be lost; verdicts and the like are made up for by a second run.
 ServerLink::Copy copy_of(std::string_view function) {
   constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
-  constexpr std::string_view kAccept[] = {"push", "import", "step", "fire", "policy", "make"};
+  constexpr std::string_view kAccept[] = {"push", "import", "step",     "fire",
+                                          "take", "policy", "crossing", "make"};
   const auto is_it = [&](std::string_view each) { return each == function; };
   if (std::any_of(std::begin(kOnlyLook), std::end(kOnlyLook), is_it)) return ServerLink::Copy::none;
   const bool accepts = std::any_of(std::begin(kAccept), std::end(kAccept), is_it);
@@ -197,6 +199,7 @@ Result<Reply> Shard::change(std::string_view function, const std::vector<std::st
                             Lost lost, const std::string& other) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
     FQ_TRY_SET(Reply reply, call_with_room(function, arguments, lost, other));
+    see_to_crossings(reply);
     Result<void> seen_to = see_to_schedules(reply);
     if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
     FQ_TRY(std::move(seen_to));
@@ -228,6 +231,15 @@ Result<void> Shard::see_to_schedules(const Reply& reply) {
   return done;
 }
 
+/// Whether there was any. What cannot be done now comes up again by itself.
+bool Shard::see_to_crossings(const Reply& reply) {
+  if (!is_crossing_due(reply) || !finish_crossings_) return false;
+  const std::function<Result<void>()> finish = std::exchange(finish_crossings_, nullptr);
+  static_cast<void>(finish());
+  finish_crossings_ = finish;
+  return true;
+}
+
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
@@ -240,6 +252,7 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (int ticks = 0;; ++ticks) {
     FQ_TRY_SET(Reply reply, call("look", words, Lost::is_repeated));
+    if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;
     if (!has_more(reply) || ticks == kTicksMax) return reply;

@@ -27,7 +27,11 @@ inline constexpr size_t kMessagesPerCall = 64;
 inline constexpr size_t kIdsPerCall = 1024;
 
 class Bells;
+class MoveTarget;
 class Renewer;
+
+/// Another queue of the place, by name.
+using OpenMoveTarget = std::function<Result<std::unique_ptr<MoveTarget>>(const std::string& queue)>;
 
 /// What the shards of one queue have together.
 struct SharedAccess {
@@ -46,7 +50,8 @@ struct ServerAccess {
   AwayList* away = nullptr;                         // of who asks: see OpenOptions
   std::shared_ptr<const SharedAccess> shared = {};  // none: it is of a queue of one shard
   std::shared_ptr<const CommandKey> command_key = {};
-  std::shared_ptr<Bells> bells = {};  // none: who waits looks often
+  std::shared_ptr<Bells> bells = {};                       // none: who waits looks often
+  std::shared_ptr<const OpenMoveTarget> open_target = {};  // none: it is one that others are moved into
 
   /// By which a client tells the time itself.
   Clock* clock() const { return told_time == nullptr ? &system_clock() : told_time; }
@@ -105,6 +110,10 @@ class Shard {
   /// Sets the function that makes the messages of schedules which are due, as the server's program says.
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
 
+  /// Sets the function that brings to their end the messages which somebody has left on their way to another
+  /// queue, likewise.
+  void when_crossings_are_due(std::function<Result<void>()> finish) { finish_crossings_ = std::move(finish); }
+
   /// None: it is the only shard of its queue.
   void is_lent_room_by(std::unique_ptr<RoomLender> lender) { lender_ = std::move(lender); }
 
@@ -134,6 +143,7 @@ class Shard {
  private:
   int64_t wall_ahead_ms() const;
   Result<void> see_to_schedules(const Reply& reply);
+  bool see_to_crossings(const Reply& reply);
   /// Calls it, again where it lacked room and was lent some.
   Result<Reply> call_with_room(std::string_view function, const std::vector<std::string_view>& arguments,
                                Lost lost, const std::string& other);
@@ -148,7 +158,8 @@ class Shard {
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
-  std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
+  std::function<Result<void>()> run_schedules_;     // of the object that makes their messages
+  std::function<Result<void>()> finish_crossings_;  // likewise
   std::unique_ptr<RoomLender> lender_;
   std::optional<std::vector<std::string>> full_;
 };

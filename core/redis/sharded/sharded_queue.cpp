@@ -12,6 +12,7 @@ Caps ShardedQueue::caps() const {
           .wake_latency_bound_ms = shards_.patience_ms(),
           .fairness_bound = kTurnsPerShard * static_cast<uint32_t>(shards_.count()),
           .turns_told = kTurnsTold,
+          .moves = true,
           .exports = true,
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs,
@@ -37,8 +38,9 @@ Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
   }
 }
 
-Result<MoveReply> ShardedQueue::move(std::span<const MessageId>, const MoveRequest&) {
-  return Error{ErrorKind::unusable, "a queue of several shards: messages are not moved out of it", 0};
+Result<MoveReply> ShardedQueue::move(std::span<const MessageId> ids, const MoveRequest& request) {
+  return RedisMover::move(ids, request, shards_.name(), shards_.open_target(),
+                          [this](MessageId id) -> RedisMover& { return of(id).mover(); });
 }
 
 /// Which of what it waits for lies on another shard than it will; "": none does.

@@ -105,6 +105,9 @@ class ShardedQueue final : public Queue {
   Steps* steps() override { return &steps_; }
   Schedules* schedules() override { return &schedules_; }
 
+  /// Where those of a tenant lie.
+  Shard& shard_of(std::string_view tenant) { return shards_.at(shards_.of_tenant(tenant)).shard(); }
+
  private:
   RedisQueue& of(MessageId id) { return shards_.at(shards_.of_id(id)); }
   std::string tie_elsewhere(const ExportedMessage& message) const;

@@ -45,6 +45,8 @@ class Shards {
     lender_of_ = std::move(lender_of);
   }
 
+  const std::string& name() const { return entry_.name; }
+  const OpenMoveTarget& open_target() const { return *access_.open_target; }
   const std::string& tag(size_t shard) const { return entry_.tags[shard]; }
   std::string_view level() const;
   const std::string& nonce() const { return access_.shared->nonce; }

@@ -44,6 +44,8 @@ constexpr Meaning kMeanings[] = {
      "has something of another program under a key of fq's; use another prefix"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
     {"FQUNKNOWN", ErrorKind::missing, "knows of no message with an id that another is to come after"},
+    {"FQLEAVING", ErrorKind::later,
+     "the message that this would replace is on its way to another queue; try again"},
     {"FQDRAINING", ErrorKind::later,
      "the queue is draining and takes no more; run fq queue resume to end that"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},

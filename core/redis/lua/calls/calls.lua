@@ -27,7 +27,7 @@ end
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -39,6 +39,7 @@ function M.look(keys)
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
+  if root[23] then call.crossing = tonumber(root[23]) end
   ends.read(call, root[11] or '')
   lent.read(call, root[21] or '')
   call.now = math.max(before, time.read(keys[1]))
@@ -81,6 +82,8 @@ local function due_of(call)
   return math.min(timer and timer[1] or math.huge, ended and ended[1] or math.huge, tree.due(call),
     grave and grave[1] + call.settings.dead_retention or math.huge)
 end
+-- The same, and when a client has something to see to.
+local function next_of(call, due) return math.min(due, schedules.due(call), crossings.due(call)) end
 function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) <= call.now end
 
 -- What is due first is done. False: nothing is.
@@ -117,11 +120,12 @@ function M.begin(keys, run, nonces)
 end
 
 -- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
--- whether those of commands are others, and whether a schedule is due, which a client has to see to.
+-- whether those of commands are others, whether a schedule is due, and whether a message that left can be brought to its end;
+-- a client has to see to those two.
 function M.head(call)
-  local due = math.min(due_of(call), schedules.due(call))
+  local due = next_of(call, due_of(call))
   return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts,
-    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0}
+    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0}
 end
 
 -- When time changes something, but for schedules, and when a session ends; before anything is written, which moves what
@@ -139,7 +143,7 @@ local function hints_of(call, due, session_end, toll)
   local function time(at) return at < math.huge and text.num(at) or '-1' end
   local is_open = not seats.node(call, '').blocked
   if is_open and lent.any_of_runs(call) then is_open = pick.next(call, '') ~= nil end
-  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0) .. toll, 'due', time(math.min(due, schedules.due(call))),
+  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0) .. toll, 'due', time(next_of(call, due)),
     'session', time(session_end)}
 end
 
@@ -149,13 +153,14 @@ function M.finish(call)
   local toll = tolls.bytes(call)
   local lent_bytes = shares.bytes(call, call.top or '')
   if lent_bytes ~= '' then call.lent_bytes = lent_bytes end
-  if bells.are_heard(call) then bells.prepare(call, math.min(due_of(call), schedules.due(call))) end
+  if bells.are_heard(call) then bells.prepare(call, next_of(call, due_of(call))) end
   told.write(call)
   store.write(call)
   queues.write(call)
   places.write(call)
   uniques.write(call)
   waits.write(call)
+  crossings.write(call)
   sessions.write(call)
   runs.write(call)
   outputs.write(call)

@@ -1,16 +1,16 @@
 -- change - cancels and kicks by id, and what is set. args: run, sessions, what, and what that takes.
 local M = {}
 
--- state (-1: any), ids.
+-- state (-1: any), ids. 'crossing': it is on its way to another queue; whoever looked for a state finds none.
 local function each(call, args, change)
   local answers, state = {}, tonumber(args[4])
   for at = 5, #args do
     local id = tonumber(args[at])
     local m = store.find(call, id)
-    if m and state >= 0 and m.state ~= state then
+    if m and state >= 0 and (m.state ~= state or m.leaving) then
       answers[#answers + 1] = 'stale'
     else
-      answers[#answers + 1] = m and change(call, m) or 'gone'
+      answers[#answers + 1] = m and (m.leaving and 'crossing' or change(call, m)) or 'gone'
     end
     after.settle(call)
   end

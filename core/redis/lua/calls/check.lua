@@ -31,6 +31,9 @@ local function message(call, id)
         ' says something else'
     end
   end
+  if m.leaving and not crossings.find(call, id) then
+    faults[#faults + 1] = 'message ' .. text.num(id) .. ': is on its way to another queue, and it is not known to which'
+  end
   return m.state, faults, m
 end
 

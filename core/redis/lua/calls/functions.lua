@@ -7,6 +7,8 @@ register('push', push, {})  -- refused while the server's memory is full
 register('import', import, {})
 register('make', make, {})
 register('move', move, {})
+register('take', take, {})
+register('crossing', crossing, {'allow-oom'})
 register('rename', rename, {'allow-oom'})
 register('policy', policy, {})
 register('step', step, {})

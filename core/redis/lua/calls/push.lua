@@ -72,12 +72,21 @@ local function put(call, p)
   return ACCEPTED, after.add(call, p).id
 end
 
+-- What it would replace is on its way to another queue: what it is there, or whether it stays, is not known here.
+local function meets_leaving(call, p)
+  if p.kind ~= UNIQUE or p.mode == KEEP then return false end
+  local id = uniques.holder(call, p.path, false, p.text)
+  return id and store.is_leaving(call, id)
+end
+local function leaving_fault() return redis.error_reply('FQLEAVING it is') end
+
 -- A message of a step or of a schedule: its id, or nil and why it cannot be. args from `at` on: as of run; `behind`: what
 -- it comes after.
 function M.one(call, args, at, behind)
   if call.settings.is_draining then return nil, redis.error_reply('FQDRAINING it is') end
   local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
   p.after = behind or p.after
+  if meets_leaving(call, p) then return nil, leaving_fault() end
   amounts.begin(call)
   local _, id = put(call, p)
   local refusal = amounts.refusal(call, p.path)
@@ -100,6 +109,7 @@ function M.run(keys, args)
     for at = 4, #args, 4 do
       local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
       batch[#batch + 1] = p
+      if meets_leaving(call, p) then return leaving_fault() end
       for _, each in ipairs(p.after) do
         if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id)) end
       end

@@ -8,6 +8,7 @@ local function told_of(id, what) return 'message ' .. text.num(id) .. ': ' .. wh
 
 -- Whether nothing would ever take it from where it is.
 local function is_lost(call, m)
+  if m.leaving then return not crossings.find(call, m.id) end
   if m.state == records.DELAYED then return m.timer == 0 end
   if m.state == records.LEASED then return m.timer == 0 and not m.living end
   if m.state ~= records.HELD then return false end
@@ -23,9 +24,10 @@ local function mend_messages(call, args)
   for at = 4, #args do
     local m = store.find(call, tonumber(args[at]))
     if m and is_lost(call, m) then
-      m.state, m.timer, m.living = records.DELAYED, call.now, false
+      if m.state ~= records.DEAD then m.state, m.timer, m.living = records.DELAYED, call.now, false end
+      m.leaving = false
       redis.call('SETRANGE', call.tag .. 'm:' .. text.num(m.id), 0, records.head(m))
-      done[#done + 1] = told_of(m.id, 'was in no place; it is ready')
+      done[#done + 1] = told_of(m.id, m.state == records.DEAD and 'was on no way to another queue' or 'was in no place; it is ready')
     end
     for _, place in ipairs(m and check.places_of(call, m) or {}) do
       local key, member, score, what = call.tag .. place[1], place[2], place[3], place[4]

@@ -18,9 +18,10 @@ local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dHd'
 M.HEAD_BYTES = 111
 M.HEAD_AND_NAMES_BYTES = 111 + 255 + 64
 -- Flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key;
--- it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps.
+-- it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps; it is on its way
+-- to another queue.
 local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64, stepped = 128,
-  suspended = 256}
+  suspended = 256, leaving = 512}
 
 local function flags_of(m)
   local flags = 0

@@ -42,7 +42,7 @@ function M.run(call, args)
   for _, member in ipairs(page) do
     local id = struct.unpack('>I8', member)
     local m = store.find(call, id)
-    local taken = m and (state < 0 or m.state == state) and is_below(m.path, tenant) and
+    local taken = m and not m.leaving and (state < 0 or m.state == state) and is_below(m.path, tenant) and
       (reason == '' or string.find(reason_of(call, m), reason, 1, true)) and
       (args[7] == nil or has_tag(call, m, args[7], args[8]))
     if taken then found[#found + 1] = text.num(id) end

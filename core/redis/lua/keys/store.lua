@@ -16,14 +16,19 @@ end
 
 local ACKED, CANCELLED, MOVED = 1, 2, 3  -- outcomes
 
--- How it stands: a state, 'acked' or 'cancelled'; nil: nobody knows of it, or it is in another queue.
+-- How it stands: a state, 'acked' or 'cancelled'; nil: nobody knows of it, or it is in another queue or on its way there.
 function M.state(call, id)
   local m = M.find(call, id)
+  if m and m.leaving then return nil end
   if m then return m.state end
   if call.outcome_of[id] then return call.outcome_of[id] end
   local outcome = redis.call('HGET', call.tag .. 'o', text.num(id))
   if not outcome or string.byte(outcome) == MOVED then return nil end
   return string.byte(outcome) == ACKED and 'acked' or 'cancelled'
+end
+function M.is_leaving(call, id)
+  local m = M.find(call, id)
+  return m and m.leaving
 end
 function M.has_moved(call, id)
   local outcome = redis.call('HGET', call.tag .. 'o', text.num(id))

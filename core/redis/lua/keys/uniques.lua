@@ -48,6 +48,14 @@ local NOBODY = ''
 function M.imported(call, token) return M.holder(call, NOBODY, false, token) end
 function M.note_import(call, token, id, until_) put(call, name_of(NOBODY, false, token), id, until_) end
 
+-- What came from another queue, by the token of its move. Until 0: until that is forgotten.
+function M.taken(call, token) return M.holder(call, NOBODY, true, token) end
+function M.note_taken(call, token, id, until_) put(call, name_of(NOBODY, true, token), id, until_) end
+function M.forget_taken(call, token)
+  local name = name_of(NOBODY, true, token)
+  if entry_of(call, name).until_ == 0 then put(call, name, 0, 0) end
+end
+
 function M.free(call, path, key) put(call, name_of(path, false, key), 0, 0) end
 
 -- The one that is held behind it, or nil.
@@ -80,6 +88,12 @@ function M.note(call, m, state)
   if state == records.DEAD or state == 'cancelled' then let_go(call, m) end
   local unique_for = store.ties(call, m).unique_for
   if state == 'acked' then let_go(call, m, unique_for > 0 and call.now + unique_for or nil) end
+end
+
+-- It is here again, and so is the key that it held, where nobody took it.
+function M.take_back(call, m)
+  if m.holds_key or M.holder(call, m.path, m.debounced, store.ties(call, m).key) then return end
+  M.take(call, m)
 end
 
 -- It was kicked, and has its key again where nobody took it.

@@ -32,11 +32,12 @@ end
 
 -- No answer, and a fault: it would hold more than it may.
 -- args: id, fields, sort key, the rest that was seen and the new one. What became of it: 'ok', 'gone', 'stale',
--- 'timeless' (it is dead), or 'again' (somebody else has changed it).
+-- 'timeless' (it is dead), 'again' (somebody else has changed it), or 'crossing' (it is on its way to another queue).
 function M.run(call, args)
   local m = store.find(call, tonumber(args[4]))
   if not m then return {'gone'} end
   if m.state == records.LEASED then return {'stale'} end
+  if m.leaving then return {'crossing'} end
   local p, key, seen, rest = read(args[5]), args[6], args[7], args[8]
   if p.what == 0 then return {'ok'} end
   local timed = has(p, DELAY) or has(p, AT)

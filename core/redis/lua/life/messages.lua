@@ -98,6 +98,20 @@ local function finish(call, m, what, verdict)
   ends.note(call, m.id)
 end
 
+-- On its way to another queue nobody serves it. What is dead nobody serves anyhow.
+function M.set_out(call, m)
+  m.leaving, m.changed = true, true
+  if m.state ~= DEAD then move(call, m, HELD, nil, call.now) end
+end
+
+-- It stays after all, as `was` says.
+function M.turn_back(call, m, was)
+  m.leaving, m.changed = false, true
+  if m.state == DEAD then return end
+  M.arrive(call, m, was.state, was.at)
+  if was.held_key then uniques.take_back(call, m) end
+end
+
 -- It leaves for another queue, and what is known of it here is where it has gone: that queue, and its id there.
 function M.depart(call, m, to)
   move(call, m, 'cancelled', nil, call.now)
