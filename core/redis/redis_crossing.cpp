@@ -52,7 +52,7 @@ Result<std::optional<MoveResult>> RedisCrossing::move(MessageId id, const Rests&
   const std::string& said = parcel.at(0).text;
   if (said == "gone") return std::optional(MoveResult{MoveResult::What::gone, {}, {}});
   if (said == "stays") return std::optional(MoveResult{MoveResult::What::stays, {}, parcel.at(1).text});
-  if (said == "crossing") FQ_TRY(finish(on_its_way(parcel)));
+  if (said == "crossing") FQ_TRY(finish(parcel));
   if (said != "sent") return std::optional<MoveResult>();
   FQ_POINT("crossing.sent");
   return carry(message, parcel, rests, to, tenant);
@@ -112,7 +112,7 @@ Result<void> RedisCrossing::finish(const OnItsWay& message) {
 
 Result<void> RedisCrossing::finish_due() {
   FQ_TRY_SET(const Reply due, shard_.change("crossing", {"due"}, Shard::Lost::is_repeated));
-  for (const Reply& each : due.at(1).items) static_cast<void>(finish(on_its_way(each)));
+  for (const Reply& each : due.at(1).items) static_cast<void>(finish(each));
   return {};
 }
 

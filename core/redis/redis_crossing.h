@@ -31,6 +31,8 @@ class RedisCrossing {
   /// To `tenant` there. None: others changed it meanwhile.
   Result<std::optional<MoveResult>> move(MessageId id, const Rests& rests, MoveTarget& to,
                                          const std::string& tenant);
+  /// Brings one to its end of which the server's program tells that it was set out before.
+  Result<void> finish(const Reply& told) { return finish(on_its_way(told)); }
   /// Brings to their end those that somebody has left on their way. What cannot be done now is done later.
   Result<void> finish_due();
 

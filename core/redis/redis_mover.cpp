@@ -69,7 +69,8 @@ Result<std::optional<MoveResult>> RedisMover::move_at_once(MessageId id, const M
       shard_.change_both(tag, "move", {queue_, request.to, request.tenant, name, rests.here, rests.there}));
   const std::string& said = reply.at(1).at(0).text;
   const std::string& more = reply.at(1).at(1).text;
-  if (said == "again") return std::optional<MoveResult>();
+  if (said == "crossing") FQ_TRY(crossing_.finish(reply.at(1)));
+  if (said == "crossing" || said == "again") return std::optional<MoveResult>();
   if (said == "gone") return std::optional(MoveResult{MoveResult::What::gone, {}, {}});
   const std::optional<uint64_t> id_there = parse_decimal(more);
   if (said == "moved" && id_there)

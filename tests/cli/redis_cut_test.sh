@@ -135,6 +135,29 @@ each_cut move
 gives 0 '' fq check -q other
 fq cancel --all --yes >"$work/out"
 
+# Nor is one twice that goes in parts, to another shard. What nobody knows the end of is on its way until somebody asks.
+fq queue create wide --shards 4; fq queue create wider --shards 8
+move_apart() {
+  local id code said
+  id=$(fq -q wide push -t "apart$1" "load $1")
+  by "$1" -q wide move "$id" --to wider
+  code=$? said=$(cat "$work/err")
+  [ $code != 0 ] || went_on=$((went_on + 1))
+  case $code in
+    0) is "cut $1: it is there" "load $1" "$(fq -q wider peek -t "apart$1" --json | jq -r .payload)" ;;
+    74) [ -n "$said" ] || fail "cut $1: nothing is said of it" ;;
+    75) is "cut $1: it is here" ready "$(fq -q wide peek -t "apart$1" --state all --json | jq -r .state)" ;;
+    *) fail "cut $1: a move ends with $code: $said" ;;
+  esac
+  fq -q wide move "$id" --to wider >"$work/out" 2>"$work/err" || is "cut $1: it has gone" 1 "$(grep -c "was moved to queue 'wider'" "$work/err")"
+  is "cut $1: it is there, once" "load $1" "$(fq -q wider pop -t "apart$1" -n 9)"
+  is "cut $1: and nowhere else" "" "$(fq -q wide peek --state all --json)"
+}
+each_cut move_apart
+[ "$places" -gt 40 ] || fail "a move in parts is cut at $places places only"
+gives 0 '' fq check -q wide; gives 0 '' fq check -q wider
+is 'nothing is kept of any move' '' "$(redis-cli -s "$work/s" --scan --pattern '*}:mv')"
+
 # A call is answered with its job's status and all of its output, or likewise.
 "$FQ" worker -j 4 >"$work/worker.out" 2>"$work/worker.err" & worker=$!
 call() {

@@ -104,10 +104,29 @@ gives 0 "created" env FQ_SPOOL="$work/spool" "$FQ" import "$work/e"
 gives 0 "" fq queue create --shards 4 -q four
 gives 0 "" fq import -q four "$work/e"
 is "all of it" "$(fq stats -q default --json | jq -r '"\(.ready) \(.delayed)"')" "$(fq stats -q four --json | jq -r '"\(.ready) \(.delayed)"')"
-gives 69 "several shards" fq move --all --to four --yes
+
+# Messages go from any shard of one queue to any of another, and from and to one of a single shard.
 gives 0 "" fq queue create one
-fq push -q one x >/dev/null
-gives 69 "several shards" fq -q one move --all --to four --yes
+gives 0 "" fq queue create --shards 8 -q eight
+waiting() { fq -q "$1" peek --state all -n 1000 --json | jq -r '"\(.tenant) \(.state) \(.payload)"' | sort; }
+fq -q four cancel --all --yes >"$work/out"
+for account in {1..30}; do fq -q four push -t "acc$account" "load $account" >"$work/id"; done
+fq -q four push -t acc1/below -p 3 --delay 1h late >"$work/id"
+before=$(waiting four)
+for ends in "four eight" "eight one" "one four"; do
+  read -r from to <<<"$ends"
+  gives 0 "" fq -q "$from" move --all --to "$to" --yes
+  is "$ends: as they were" "$before" "$(waiting "$to")"
+  is "$ends: nothing is left" "" "$(waiting "$from")"
+  gives 0 "" fq check -q "$from"; gives 0 "" fq check -q "$to"
+done
+gives 0 "" fq -q four move -t acc1 --to eight --tenant other
+is "to another tenant" "other delayed late other ready load 1" "$(waiting eight | xargs)"
+gives 1 "queue 'nowhere'" fq -q four move --all --to nowhere --yes
+gives 0 "" fq queue drain eight
+gives 75 "is draining" fq -q four move --all --to eight --yes
+is "and are served here" 29 "$("$FQ" -q four worker --drain -- awk 1 2>&1 | grep -c '^load')"
+gives 0 "" fq queue remove eight --yes
 gives 0 "" fq queue remove one --yes
 gives 0 "" fq queue remove four --yes
 gives 0 "" fq queue remove default --yes

@@ -1,6 +1,11 @@
 // catalog_test - queues of a prefix: made, listed, removed without a trace.
 #include "tests/redis/fixture.h"
 
+// System.
+#include <set>
+// fq, below us.
+#include "core/redis/shard/shard_places.h"
+
 namespace fq::test {
 
 namespace {
@@ -58,6 +63,19 @@ TEST_CASE("a queue of shards under another name keeps what it has, beside one th
   CHECK(count(later) == 20);
   REQUIRE(engine.remove(later).ok());
   CHECK(keys_of(server) == Names{});
+}
+
+/// Places are drawn, so some of them would be another queue's in some of these.
+TEST_CASE("a queue that is made under the name of a renamed one shares no shard with it") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  std::set<std::string> places;
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(answered(engine.create({server.spool(), "q"}, {.shards = 64})));
+    const Reply told = command(server, {"HGET", "fq1:fq:{q}:meta", "places"});
+    for (const std::string& each : places_in(told.text)) CHECK(places.insert(each).second);
+    REQUIRE(engine.rename({server.spool(), "q"}, "q" + std::to_string(i)).ok());
+  }
 }
 
 TEST_CASE("a queue of shards keeps its name while a process is attached to any of them") {

@@ -9,11 +9,13 @@
 #include <set>
 // fq, below us.
 #include "core/api/create_options.h"
+#include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/records/base32.h"
+#include "core/redis/records/records.h"
 #include "core/redis/shard/shard_places.h"
 
 namespace fq {
@@ -62,7 +64,17 @@ Result<uint32_t> Catalog::usual_shards() {
   return is_cluster ? kShardsOfCluster : 1;
 }
 
+/// With a rename that was broken off brought to its end.
 Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& queue) {
+  FQ_TRY_SET(auto meta, read_meta(queue));
+  const bool leaves = meta.contains("to");
+  if (!leaves && !meta.contains("was")) return meta;
+  if (leaves) FQ_TRY(finish_rename(queue, meta));
+  if (!leaves) FQ_TRY(drop_name(meta["was"], queue, meta["places"]));
+  return read_meta(queue);
+}
+
+Result<std::map<std::string, std::string>> Catalog::read_meta(const std::string& queue) {
   const std::string key = key_of(queue, "meta");
   FQ_TRY_SET(const Reply reply, call(WordList<2>{"HGETALL", key}));
   std::map<std::string, std::string> meta;
@@ -99,12 +111,19 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
 
 Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, uint32_t shards) {
   std::vector<std::string> places = spread_shard_places(queue, shards);
-  for (;;) {
-    const std::string root = tag_at(places.front()) + "h";
-    FQ_TRY_SET(const Reply taken, call(WordList<2>{"EXISTS", root}));
-    if (taken.number == 0) return places;
-    places.front() = other_shard_place(places.front());
+  for (bool is_free = false; !is_free;) {
+    std::vector<std::vector<std::string>> commands;
+    for (const std::string& place : places) commands.push_back({"EXISTS", tag_at(place) + "h"});
+    const std::vector<Result<Reply>> taken = access_.link->ask(commands);
+    is_free = true;
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (!taken[i]) return taken[i].error();
+      if (taken[i]->number == 0) continue;
+      places[i] = other_shard_place(places[i]);
+      is_free = false;
+    }
   }
+  return places;
 }
 
 /// Not only by whoever made the queue: that one may have been killed in between.
@@ -138,6 +157,7 @@ Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> s
   FQ_TRY_SET(auto there, meta_of(queue));
   bool is_new = false;
   if (there.empty()) {
+    FQ_TRY(call(WordList<3>{"SADD", queues, queue}));  // a rename may have taken it out meanwhile
     FQ_TRY_SET(const uint32_t usual, usual_shards());
     FQ_TRY_SET(is_new, make_meta(queue, shards.value_or(usual)));
     FQ_TRY_SET(there, meta_of(queue));
@@ -188,6 +208,7 @@ Result<std::string> Catalog::new_mark() {
 
 Result<void> Catalog::remove(const std::string& queue) {
   const std::string queues = access_.place.key("queues");
+  FQ_TRY(meta_of(queue));  // it may have another name by now
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
   if (known.number == 0) return no_such(queue);
   FQ_TRY(remove_rest(queue));
@@ -223,31 +244,107 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
   return {};
 }
 
+namespace {
+
+Error taken(const std::string& name) {
+  return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
+}
+
+Error in_use(const std::string& queue, int64_t pid) {
+  return Error{
+      ErrorKind::later,
+      "queue " + in_quotes(queue) + ": is in use by process " + std::to_string(pid) + "; end it first", 0};
+}
+
+}  // namespace
+
 Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
   FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
   if (!entry) return no_such(queue);
   FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
-  if (is_cluster) {
-    return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(queue) + ": keeps its name on a cluster; export it into another one",
-                 0};
-  }
+  return is_cluster ? rename_in_parts(*entry, name) : rename_at_once(*entry, name);
+}
+
+Result<void> Catalog::rename_at_once(const QueueEntry& entry, const std::string& name) {
+  const std::string& queue = entry.name;
   std::vector<std::string> keys = {key_of(queue, "meta"), key_of(name, "meta"), access_.place.key("queues")};
-  if (entry->tags.empty()) keys.push_back(entry->tag + "h");
-  for (const std::string& tag : entry->tags) keys.push_back(tag + "h");
+  for (const std::string& tag : tags_in(entry.places)) keys.push_back(tag + "h");
   FQ_TRY_SET(const Reply reply, call_function(*access_.link, *access_.library, "rename",
                                               std::vector<std::string_view>(keys.begin(), keys.end()),
-                                              WordList<3>{queue, name, entry->places}));
+                                              WordList<3>{queue, name, entry.places}));
   const std::string& said = reply.at(0).text;
-  if (said == "exists")
-    return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
-  if (said == "attached") {
-    return Error{ErrorKind::later,
-                 "queue " + in_quotes(queue) + ": is in use by process " +
-                     std::to_string(reply.at(1).number) + "; end it first",
-                 0};
-  }
+  if (said == "exists") return taken(name);
+  if (said == "attached") return in_use(queue, reply.at(1).number);
   return said == "renamed" ? Result<void>() : no_such(queue);
+}
+
+Result<std::string> Catalog::retitle(const std::string& queue, std::string_view part,
+                                     const std::string& places, const std::string& name) {
+  const std::string meta = key_of(queue, "meta");
+  FQ_TRY_SET(const Reply reply, call_function(*access_.link, *access_.library, "retitle", WordList<1>{meta},
+                                              WordList<3>{part, places, name}));
+  return reply.at(0).text;
+}
+
+Result<void> Catalog::check_unattended(const QueueEntry& entry) {
+  for (const std::string& tag : tags_in(entry.places)) {
+    FQ_TRY_SET(const Reply reply, Shard(access_, tag, draw_base32(kNonceBytes)).look({"anybody"}));
+    if (const int64_t pid = reply.at(1).at(0).number; pid >= 0) return in_use(entry.name, pid);
+  }
+  return {};
+}
+
+Result<void> Catalog::rename_in_parts(const QueueEntry& entry, const std::string& name) {
+  const std::string queues = access_.place.key("queues");
+  FQ_TRY_SET(const Reply listed, call(WordList<3>{"SISMEMBER", queues, name}));
+  FQ_TRY_SET(const auto there, meta_of(name));
+  if (listed.number == 1 || !there.empty()) return taken(name);
+  FQ_TRY(check_unattended(entry));
+  FQ_TRY_SET(const std::string gets, retitle(entry.name, "begin", entry.places, name));
+  FQ_POINT("retitle.begun");
+  if (gets.empty()) return no_such(entry.name);
+  FQ_TRY_SET(const auto meta, read_meta(entry.name));
+  const bool is_there = meta.contains("to");  // else somebody has finished it
+  FQ_TRY_SET(const bool done, is_there ? finish_rename(entry.name, meta) : Result<bool>(true));
+  if (!done) return taken(name);
+  if (gets == name) return {};
+  return Error{ErrorKind::later,
+               "queue " + in_quotes(entry.name) + ": somebody else has called it " + in_quotes(gets), 0};
+}
+
+Result<bool> Catalog::finish_rename(const std::string& queue,
+                                    const std::map<std::string, std::string>& meta) {
+  const std::string name = meta.at("to"), there = key_of(name, "meta"), queues = access_.place.key("queues");
+  const auto at = meta.find("places");
+  const std::string places = at == meta.end() ? std::string() : at->second;
+  FQ_TRY(call(WordList<3>{"SADD", queues, name}));
+  std::vector<std::string_view> fields = {"was", queue};
+  for (const auto& [field, value] : meta) {
+    if (field != "to" && field != "was") fields.insert(fields.end(), {field, value});
+  }
+  FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{there}, fields));
+  FQ_POINT("retitle.made");
+  FQ_TRY_SET(auto found, read_meta(name));
+  if (found["places"] == places) {
+    FQ_TRY(drop_name(queue, name, places));
+    return true;
+  }
+  FQ_TRY(retitle(queue, "leave_off", places, name));
+  return false;
+}
+
+/// The queue is called `name` by now. Another may be made under its old one at any moment.
+Result<void> Catalog::drop_name(const std::string& queue, const std::string& name,
+                                const std::string& places) {
+  const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
+  FQ_TRY(call(WordList<3>{"SREM", queues, queue}));
+  FQ_POINT("retitle.unlisted");
+  FQ_TRY(retitle(queue, "drop", places, name));
+  FQ_POINT("retitle.dropped");
+  FQ_TRY_SET(const Reply another, call(WordList<2>{"EXISTS", meta}));
+  if (another.number == 1) FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
+  FQ_TRY(retitle(name, "settle", places, queue));
+  return {};
 }
 
 /// Another queue may have had the name: its places are others.

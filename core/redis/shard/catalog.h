@@ -4,6 +4,11 @@
 // remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there.
 // Where the keys of a queue are stays as it was made, whatever its name is by now; one that is made under a
 // name that another had has them somewhere else.
+//
+// On a cluster what is fixed of a queue lies where its name puts it, so a rename is in parts: the old entry
+// says what it gets (`to`), from where nothing can end it but the new name's being taken; the new one is
+// made, and says what it was (`was`); the old one goes. Whoever finds one of these words brings the rename to
+// its end.
 #pragma once
 
 // System.
@@ -59,9 +64,18 @@ class Catalog {
   Result<void> rename_key(const std::string& key, const std::string& name);
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
+  Result<std::map<std::string, std::string>> read_meta(const std::string& queue);
   Result<void> make_roots(const std::vector<std::string>& tags);
   Result<bool> make_meta(const std::string& queue, uint32_t shards);
   Result<std::string> new_mark();
+  Result<void> rename_at_once(const QueueEntry& entry, const std::string& name);
+  Result<void> rename_in_parts(const QueueEntry& entry, const std::string& name);
+  Result<std::string> retitle(const std::string& queue, std::string_view part, const std::string& places,
+                              const std::string& name);
+  Result<void> check_unattended(const QueueEntry& entry);
+  /// False: the new name is another queue's.
+  Result<bool> finish_rename(const std::string& queue, const std::map<std::string, std::string>& meta);
+  Result<void> drop_name(const std::string& queue, const std::string& name, const std::string& places);
   Result<void> remove_rest(const std::string& queue);
   Result<void> remove_keys(const std::vector<std::string>& tags);
 

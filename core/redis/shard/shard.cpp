@@ -55,8 +55,8 @@ namespace {
 /// What is told accepted is not to be lost; verdicts and the like are made up for by a second run.
 ServerLink::Copy copy_of(std::string_view function) {
   constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
-  constexpr std::string_view kAccept[] = {"push", "import", "step",     "fire",
-                                          "take", "policy", "crossing", "make"};
+  constexpr std::string_view kAccept[] = {"push",   "import",   "step", "fire",   "take",
+                                          "policy", "crossing", "make", "retitle"};
   const auto is_it = [&](std::string_view each) { return each == function; };
   if (std::any_of(std::begin(kOnlyLook), std::end(kOnlyLook), is_it)) return ServerLink::Copy::none;
   const bool accepts = std::any_of(std::begin(kAccept), std::end(kAccept), is_it);

@@ -9,9 +9,6 @@ local M = {}
 local REMEMBERED = 604800000  -- a token that was closed; a client that was stopped for longer is taken for dead
 local CLOSED = -1
 
--- Of an earlier move, which somebody has to finish first.
-local function told(id, e) return {'crossing', text.num(id), e.token, e.tag, e.left and 1 or 0} end
-
 local function send(call, m, args)
   local why = parcels.why_it_stays(call, m)
   if why then return {'stays', why} end
@@ -36,7 +33,7 @@ local CROSSINGS = {
   send = function(call, args)
     local id = tonumber(args[4])
     local e, m = crossings.find(call, id), store.find(call, id)
-    if e and e.token ~= args[5] then return told(id, e) end
+    if e and e.token ~= args[5] then return crossings.told(id, e) end
     if not m then return {'gone'} end
     if not e then return send(call, m, args) end
     local p = parcels.pack(call, m)  -- once more: as it was
@@ -70,7 +67,7 @@ local CROSSINGS = {
   due = function(call)
     local found = {}
     for i, id in ipairs(crossings.all_due(call)) do
-      found[i] = told(id, crossings.find(call, id))
+      found[i] = crossings.told(id, crossings.find(call, id))
       crossings.put_off(call, id)
     end
     return found

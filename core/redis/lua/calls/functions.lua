@@ -10,6 +10,7 @@ register('move', move, {})
 register('take', take, {})
 register('crossing', crossing, {'allow-oom'})
 register('rename', rename, {'allow-oom'})
+register('retitle', retitle, {'allow-oom'})
 register('policy', policy, {})
 register('step', step, {})
 register('pause', step, {'allow-oom'})  -- what of it makes room

@@ -4,19 +4,12 @@
 -- new name, where its keys are. reply: 'renamed', 'missing', 'exists', or 'attached' and a process.
 local M = {}
 
-local function attached(root)
-  local tag = string.sub(root, 1, -2)
-  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(time.read(root)), '+inf', 'LIMIT', 0, 1)[1]
-  local attends = nonce and redis.call('HGET', tag .. 'at', nonce)
-  return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
-end
-
 function M.run(keys, args)
   local at = redis.call('HGET', keys[1], 'places')
   if at ~= args[3] then return {'missing'} end
   if redis.call('EXISTS', keys[2]) == 1 or redis.call('SISMEMBER', keys[3], args[2]) == 1 then return {'exists'} end
   for i = 4, #keys do
-    local pid = attached(keys[i])
+    local pid = sessions.anybody(keys[i])
     if pid then return {'attached', pid} end
   end
   redis.call('RENAME', keys[1], keys[2])

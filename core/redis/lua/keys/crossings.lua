@@ -54,6 +54,9 @@ function M.note_left(call, id)
 end
 function M.drop(call, id) put(call, id, nil) end
 
+-- Of an earlier move, which somebody has to finish first.
+function M.told(id, e) return {'crossing', text.num(id), e.token, e.tag, e.left and 1 or 0} end
+
 -- Those that may be finished, by id.
 function M.all_due(call)
   local found = {}

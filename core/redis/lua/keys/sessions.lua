@@ -93,6 +93,14 @@ function M.close(call, nonce)
   call.closed[nonce] = true
 end
 
+-- The process of one that lives, 0 where that is not known; nil: there is none.
+function M.anybody(root)
+  local tag = string.sub(root, 1, -2)
+  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(time.read(root)), '+inf', 'LIMIT', 0, 1)[1]
+  local attends = nonce and redis.call('HGET', tag .. 'at', nonce)
+  return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
+end
+
 -- All that there are: nonce, how it attends, what it holds.
 function M.all(call)
   local found = {}
