@@ -27,6 +27,10 @@ std::unique_ptr<Queue> QueueFixture::another_handle() {
   return engine_->open(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
 }
 
+std::unique_ptr<Queue> QueueFixture::other_queue() {
+  return engine_->open_other(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
+}
+
 NewMessage message_of(std::string_view tenant, std::string_view payload, const With& with) {
   NewMessage message;
   message.tenant = tenant;

@@ -27,6 +27,8 @@ class Engine {
   virtual ~Engine() = default;
   /// Another handle on the same queue. The clock outlives the handle.
   virtual std::unique_ptr<Queue> open(Clock& clock) = 0;
+  /// Another queue of the same place, by the name of `other`, which it makes. None: there can be none.
+  virtual std::unique_ptr<Queue> open_other(Clock&) { return nullptr; }
 };
 
 /// That the test which runs is held to: all but those of which engines.cpp says why they are not.
@@ -54,6 +56,7 @@ class QueueFixture {
   Queue& door() { return *queue_; }
   FakeClock& clock() { return clock_; }
   std::unique_ptr<Queue> another_handle();
+  std::unique_ptr<Queue> other_queue();
 
   MessageId push(const std::string& tenant, const std::string& payload, const With& with = {});
   /// Payloads tenant1, tenant2, ...; in batches.

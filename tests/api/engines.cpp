@@ -50,17 +50,20 @@ class LocalEngine final : public Engine {
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
   }
-  std::unique_ptr<Queue> open(Clock& clock) override {
+  std::unique_ptr<Queue> open(Clock& clock) override { return opened(clock, "default"); }
+  std::unique_ptr<Queue> open_other(Clock& clock) override { return opened(clock, "other"); }
+
+ private:
+  std::unique_ptr<Queue> opened(Clock& clock, const std::string& name) const {
     OpenOptions options;
     options.create = true;
     options.clock = &clock;
-    auto queue = open_queue({directory_ + "/spool", "default"}, options);
+    auto queue = open_queue({directory_ + "/spool", name}, options);
     INFO((queue.ok() ? std::string() : queue.error().text));
     REQUIRE(queue.ok());
     return std::move(queue).value();
   }
 
- private:
   std::string directory_;
 };
 
@@ -94,20 +97,22 @@ struct LeastRights {
 class RedisContractEngine : public Engine {
  public:
   explicit RedisContractEngine(uint32_t shards) : RedisContractEngine(shards, guarded()) {}
-  ~RedisContractEngine() override { static_cast<void>(engine().remove(location_)); }
-  std::unique_ptr<Queue> open(Clock& clock) override {
-    OpenOptions options;
-    options.create = true;
-    options.clock = &clock;
-    auto queue = engine().open(location_, options);
-    INFO((queue.ok() ? std::string() : queue.error().text));
-    REQUIRE(queue.ok());
-    return std::move(queue).value();
+  ~RedisContractEngine() override {
+    static_cast<void>(engine().remove(other_));
+    static_cast<void>(engine().remove(location_));
+  }
+  std::unique_ptr<Queue> open(Clock& clock) override { return opened(clock, location_); }
+  std::unique_ptr<Queue> open_other(Clock& clock) override {
+    other_ = {location_.spool, "other"};
+    REQUIRE(engine().create(other_, {.shards = shards_}).ok());
+    std::unique_ptr<Queue> queue = opened(clock, other_);
+    REQUIRE(queue->maintain(10).ok());  // which tells it the time
+    return queue;
   }
 
  protected:
   template <class Servers>
-  RedisContractEngine(uint32_t shards, const Servers& servers) {
+  RedisContractEngine(uint32_t shards, const Servers& servers) : shards_(shards) {
     static int count = 0;
     const std::string prefix = "test" + std::to_string(++count);
     location_.spool = servers.spool("?prefix=" + prefix);
@@ -120,6 +125,15 @@ class RedisContractEngine : public Engine {
   }
 
  private:
+  static std::unique_ptr<Queue> opened(Clock& clock, const Location& location) {
+    OpenOptions options;
+    options.create = true;
+    options.clock = &clock;
+    auto queue = engine().open(location, options);
+    INFO((queue.ok() ? std::string() : queue.error().text));
+    REQUIRE(queue.ok());
+    return std::move(queue).value();
+  }
   static const TestServer& guarded() {
     static const LeastRights rights;
     return rights.server;
@@ -132,7 +146,8 @@ class RedisContractEngine : public Engine {
     static const RedisEngine engine(told_time_library(), no_password, true, nullptr, a_command_key);
     return engine;
   }
-  Location location_;
+  uint32_t shards_;
+  Location location_, other_;
 };
 
 /// All queues are on one cluster, each below a prefix of its own.
