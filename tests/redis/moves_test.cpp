@@ -1,147 +1,15 @@
 // moves_test - messages that go to a queue whose keys no call reaches together with theirs: whatever stops a
 // move, each is in one of the two queues, and served once.
+#include "tests/redis/moves_fixture.h"
 #include "tests/redis/on_cluster.h"
-#include "tests/redis/purses_fixture.h"
 #include "tests/redis/relay.h"
 
 // System.
-#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <map>
-#include <random>
-// Tests.
-#include "tests/knobs.h"
 
 namespace fq::test {
 
 namespace {
-
-constexpr int64_t kPatienceMs = 15'000;
-
-/// One of a single shard as one of many.
-QueueEntry cut(QueueEntry entry) {
-  if (entry.tags.empty()) entry.tags = {entry.tag};
-  return entry;
-}
-
-/// A client that moves one message, and stops where a test wants it to.
-struct Stalled {
-  ServerAccess access;
-  Shards from, to;
-  MessageId id;
-  std::string token;
-  Reply parcel = {};
-
-  Stalled(const ServerAccess& with, const QueueEntry& source, const QueueEntry& target, MessageId message,
-          std::string drawn)
-      : access(with), from(cut(source), with), to(cut(target), with), id(message), token(std::move(drawn)) {}
-
-  Shard& here() { return from.at(from.of_id(id)).shard(); }
-  Shard& there() { return to.at(to.of_tenant(tenant())).shard(); }
-  std::string tenant() {
-    if (parcel_tenant.empty()) {
-      const Reply told = answered(here().look({"get", name()}));
-      const std::optional<MessageRecord> record = read_record(told.at(1).at(1).text);
-      if (record) parcel_tenant = std::string(record->tenant);
-    }
-    return parcel_tenant;
-  }
-  std::string name() const { return std::to_string(number(id)); }
-
-  std::string send() {
-    const std::string tag = there().tag();
-    parcel = answered(here().change("crossing", {"send", name(), token, tag, "to", ""})).at(1);
-    return parcel.at(0).text;
-  }
-  /// What is said, and the id there.
-  std::pair<std::string, std::string> take() {
-    const std::string tenant = this->tenant();
-    const Reply told =
-        answered(there().change("take", {token, "from", "to", name(), tenant, "", parcel.at(1).text,
-                                         parcel.at(2).text, parcel.at(3).text, parcel.at(4).text}));
-    return {told.at(1).at(0).text, told.at(1).at(1).text};
-  }
-  void leave(const std::string& id_there) {
-    answered(here().change("crossing", {"leave", name(), token, id_there}));
-  }
-  void forget() { answered(there().change("crossing", {"forget", token})); }
-  void done() { answered(here().change("crossing", {"done", name(), token})); }
-  /// So many of its steps.
-  void go(int steps) {
-    if (steps > 0) REQUIRE(send() == "sent");
-    std::string id_there;
-    if (steps > 1) {
-      const auto [said, told_id] = take();
-      REQUIRE(said == "taken");
-      id_there = told_id;
-    }
-    if (steps > 2) leave(id_there);
-    if (steps > 3) forget();
-    if (steps > 4) done();
-  }
-  std::string parcel_tenant = {};
-};
-
-/// Two queues on one server, by a clock that tests set.
-struct Two {
-  explicit Two(uint32_t shards_from = 4, uint32_t shards_to = 4) {
-    for (const auto& [name, shards] : {std::pair("from", shards_from), std::pair("to", shards_to)})
-      REQUIRE(answered(told_time_engine().create({server.spool(), name}, {.shards = shards})));
-    from = open("from");
-    to = open("to");
-    // Which tells each of their shards the time.
-    REQUIRE(from->maintain(10).ok());
-    REQUIRE(to->maintain(10).ok());
-  }
-  std::unique_ptr<Queue> open(const std::string& name) {
-    OpenOptions options;
-    options.clock = &clock;
-    return answered(told_time_engine().open({server.spool(), name}, options));
-  }
-  Stalled stalled(MessageId id, const std::string& token = "token") {
-    const ServerAccess access = Client::access(server, &clock);
-    Catalog catalog(access);
-    return {access, *answered(catalog.find("from")), *answered(catalog.find("to")), id, token};
-  }
-  MoveResult move(MessageId id, const std::string& tenant = {}) {
-    const MoveReply reply = answered(from->move({&id, 1}, {"to", tenant}));
-    INFO((reply.error ? reply.error->text : std::string()));
-    REQUIRE(!reply.error);
-    return reply.items.at(0);
-  }
-  static std::vector<std::string> served(Queue& queue) {
-    std::vector<std::string> payloads;
-    for (const Delivery& each : answered(queue.lease(for_a_minute(100))).deliveries) {
-      payloads.push_back(answered(each.payload.read_all()));
-      CHECK(settled(queue, each) == 1);
-    }
-    std::sort(payloads.begin(), payloads.end());
-    return payloads;
-  }
-  State state(Queue& queue, MessageId id) { return answered(queue.get(id)).value().state; }
-  /// Nothing is left of any move, and all is well.
-  void is_over() {
-    CHECK(command(server, {"KEYS", "*:mv"}).items.empty());
-    for (Queue* const queue : {from.get(), to.get()}) {
-      const CheckReport report = answered(queue->check());
-      for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
-      CHECK(report.findings.empty());
-    }
-    // Of tokens only those that were closed, which have an end.
-    int64_t kept = 0;
-    for (const Reply& key : command(server, {"KEYS", "*:u"}).items)
-      kept += command(server, {"HLEN", key.text}).number;
-    int64_t with_end = 0;
-    for (const Reply& key : command(server, {"KEYS", "*:ux"}).items)
-      with_end += command(server, {"ZCARD", key.text}).number;
-    CHECK(kept == with_end);
-  }
-
-  FakeClock clock;
-  TestServer server;
-  std::unique_ptr<Queue> from, to;
-};
 
 using Texts = std::vector<std::string>;
 
@@ -418,76 +286,6 @@ TEST_CASE("check finds what is on a way of which nobody knows the end, and repai
   answered(two.from->check({.repair = true}));
   CHECK(answered(two.from->check()).findings.empty());
   CHECK(Two::served(*two.from) == Texts{"x"});
-}
-
-/// Moves of which many stop anywhere, and go on when others may have finished them.
-TEST_CASE("random moves between queues of many shards, stopped and repeated, lose and double nothing") {
-  const uint64_t seed = seed_of_run();
-  std::printf("moves: FQ_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
-  const auto below = [&](uint64_t n) { return random() % n; };
-  Two two(16, 16);
-  std::map<std::string, int> pushed;
-  std::vector<MessageId> ids;
-  std::vector<Stalled> all;
-  const auto serve = [&](Queue& queue, size_t want) {
-    for (const Delivery& each : answered(queue.lease(for_a_minute(want))).deliveries) {
-      CHECK(settled(queue, each) == 1);
-      ++pushed[answered(each.payload.read_all())];
-    }
-  };
-  const uint64_t steps = is_long_form() ? 3'000 : 300;
-  for (uint64_t i = 0; i < steps; ++i) {
-    switch (below(8)) {
-      case 0:
-      case 1: {
-        const std::string payload = "m" + std::to_string(i);
-        pushed[payload] = 0;
-        ids.push_back(push_one(*two.from, "t" + std::to_string(below(20)), payload));
-        break;
-      }
-      case 2:
-        if (!ids.empty()) answered(two.from->move({&ids[below(ids.size())], 1}, {"to", {}}));
-        break;
-      case 3:
-      case 4: {
-        if (ids.empty()) break;
-        Stalled& one = all.emplace_back(two.stalled(ids[below(ids.size())], "token" + std::to_string(i)));
-        if (one.send() != "sent") all.pop_back();
-        break;
-      }
-      case 5: {
-        if (all.empty()) break;
-        Stalled& one = all[below(all.size())];
-        const auto [said, id_there] = one.take();
-        if (below(2) == 0) break;
-        if (said == "taken") one.leave(id_there);
-        if (said != "taken") answered(one.here().change("crossing", {"back", one.name(), one.token}));
-        if (below(2) == 0) break;
-        one.forget();
-        if (below(2) == 0) one.done();
-        // As any client that was told where it is, it takes it no second time.
-        all.erase(all.begin() + (&one - all.data()));
-        break;
-      }
-      case 6:
-        serve(below(2) == 0 ? *two.from : *two.to, 1 + below(5));
-        break;
-      default:
-        two.clock.advance(static_cast<int64_t>(below(20'000)));
-    }
-  }
-  two.clock.advance(kPatienceMs);
-  serve(*two.from, 1000);
-  for (Stalled& each : all) static_cast<void>(each.take());  // too late
-  two.clock.advance(kPatienceMs);
-  serve(*two.from, 1000);
-  serve(*two.to, 1000);
-  for (const auto& [payload, count] : pushed) {
-    INFO(payload);
-    CHECK(count == 1);
-  }
-  two.is_over();
 }
 
 TEST_CASE("on a cluster messages are moved between queues wherever they lie") {

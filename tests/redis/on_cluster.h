@@ -4,6 +4,7 @@
 // System.
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 // Tests.
@@ -42,6 +43,15 @@ inline MessageId push_at_last(Queue& queue, std::string_view tenant) {
   }
   FAIL("no push came through");
   return {};
+}
+
+inline std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
+  std::set<std::string> keys;
+  for (size_t i = 0; i < cluster.size(); ++i) {
+    const Reply found = command(cluster.node(i), {"KEYS", "fq1:" + prefix + ":*"});
+    for (const Reply& key : found.items) keys.insert(key.text);
+  }
+  return keys;
 }
 
 struct OnCluster {
