@@ -7,7 +7,11 @@ local CONCURRENCY, RATE, BURST = 17, 18, 19  -- PolicyKey
 M.KEYS = {[CONCURRENCY] = true, [RATE] = true, [BURST] = true}
 
 function M.new() return {concurrency = math.huge, rate_count = 0, rate_span = 0, burst = 1, credit = 0, credit_at = 0} end
-function M.is_usual(l) return l.concurrency == math.huge and l.rate_count == 0 and l.burst == 1 end
+-- Of most nodes, and never written: set() makes another one of it.
+M.USUAL = {concurrency = 1 / 0, rate_count = 0, rate_span = 0, burst = 1, credit = 0, credit_at = 0}
+function M.is_usual(l)
+  return l == M.USUAL or (l.concurrency == math.huge and l.rate_count == 0 and l.burst == 1)
+end
 
 local function interval(l) return math.ceil(l.rate_span * NS / l.rate_count) end
 
@@ -48,8 +52,9 @@ function M.take_rate(l)
   return between, most
 end
 
--- Other values hold; `values`: by key, one that is missing is the usual.
+-- Other values hold; `values`: by key, one that is missing is the usual. Returns what they are kept in.
 function M.set(l, values, now)
+  if l == M.USUAL then l = M.new() end
   fill(l, now)
   local count, before, before_depth = l.rate_count, nil, nil
   if count > 0 then before, before_depth = interval(l), depth(l) end
@@ -57,13 +62,14 @@ function M.set(l, values, now)
   l.concurrency = values[CONCURRENCY] and values[CONCURRENCY][1] or math.huge
   l.burst = values[BURST] and values[BURST][1] or 1
   l.rate_count, l.rate_span = rate and rate[1] or 0, rate and rate[2] or 0
-  if l.rate_count == 0 then return end
+  if l.rate_count == 0 then return l end
   -- What was taken before another rate is paid. What was missing in a bucket is missing in a larger one.
   if not before or before ~= interval(l) then
     l.credit, l.credit_at = depth(l), now
   else
     l.credit = l.credit + depth(l) - before_depth
   end
+  return l
 end
 
 M.interval = interval

@@ -1,78 +1,140 @@
 -- view - a zset as it will be at the end of the call: what lies in it, less what the call has taken out, and
 -- what it has put in. Nothing is written before write(), so a call that only looks walks the same way.
+--
+-- Most are only written, or read for their first: what was put in is in order from the first read on, and of what lies there
+-- only what is come to becomes an entry.
 local M = {}
-local PAGE = 16
+local FIRST_PAGE, PAGE, LARGE_PAGE = 2, 8, 256
 
--- `order_of(member)`: a number that orders equal scores as their bytes would, or nil.
+-- `order_of(member)`: a number that orders equal scores as their bytes would; nil: the bytes do, or there is none for that one.
 function M.open(key, order_of)
-  return {key = key, order_of = order_of, had = {}, at = 1, read = 0, whole = false, new = {}, gone = {}}
+  return {key = key, order_of = order_of, at = 1, read = 0, new = {}, gone = {}}
 end
 
-local function goes_before(a, b)
+-- Of members that are a number of eight bytes.
+function M.by_number(member) return (struct.unpack('>I8', member)) end
+
+local function goes_before(order_of, a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
-  if a[3] and b[3] then return a[3] < b[3] end
+  if order_of then
+    local x, y = order_of(a[2]), order_of(b[2])
+    if x and y then return x < y end
+  end
   return text.before(a[2], b[2])
 end
 
-local function read_on(v)
-  local page = redis.call('ZRANGE', v.key, v.read, v.read + PAGE - 1, 'WITHSCORES')
-  for i = 1, #page, 2 do v.had[#v.had + 1] = {tonumber(page[i + 1]), page[i], v.order_of(page[i])} end
+-- Members and scores, one after the other.
+local function read_on(v, count)
+  local page
+  if v.read == 0 and count == FIRST_PAGE then  -- the usual one; a number would be written out in each call
+    page = redis.call('ZRANGE', v.key, '0', '1', 'WITHSCORES')
+  else
+    page = redis.call('ZRANGE', v.key, v.read, v.read + count - 1, 'WITHSCORES')
+  end
+  v.whole = #page < 2 * count
   v.read = v.read + #page / 2
-  v.whole = #page < 2 * PAGE
+  if not v.had then
+    v.had = page
+  else
+    local had, last = v.had, #v.had
+    for i = 1, #page do had[last + i] = page[i] end
+  end
 end
 
--- {score, member, order}, or nil when there is none.
-function M.first(v)
-  while not v.whole and not v.had[v.at] do read_on(v) end
-  while v.had[v.at] and v.gone[v.had[v.at][2]] do
-    v.at = v.at + 1
-    while not v.whole and not v.had[v.at] do read_on(v) end
+-- Of what lies there the first that was not taken out.
+local function first_there(v)
+  while true do
+    local member = v.had and v.had[v.at]
+    if not member then
+      if v.whole then return nil end
+      read_on(v, v.had and PAGE or FIRST_PAGE)
+    elseif v.gone[member] then
+      v.at, v.there = v.at + 2, nil
+    else
+      if not v.there then v.there = {tonumber(v.had[v.at + 1]), member} end
+      return v.there
+    end
   end
-  local had, new = v.had[v.at], v.new[1]
-  if new and (not had or goes_before(new, had)) then return new end
-  return had
+end
+
+-- What was put in, in order.
+local function sorted(v)
+  if not v.sorted then
+    v.sorted = {}
+    for member, score in pairs(v.new) do v.sorted[#v.sorted + 1] = {score, member} end
+    if #v.sorted > 1 then
+      table.sort(v.sorted, function(a, b) return goes_before(v.order_of, a, b) end)
+    end
+  end
+  return v.sorted
+end
+
+-- {score, member}, or nil when there is none.
+function M.first(v)
+  local there = first_there(v)
+  if next(v.new) == nil then return there end
+  local new = sorted(v)[1]
+  if not there or goes_before(v.order_of, new, there) then return new end
+  return there
 end
 
 function M.put(v, score, member)
-  local entry = {score, member, v.order_of(member)}
-  local at = #v.new
-  while at > 0 and goes_before(entry, v.new[at]) do at = at - 1 end
-  table.insert(v.new, at + 1, entry)
+  v.new[member] = score
+  local all = v.sorted
+  if not all then return end
+  local entry, at = {score, member}, #all
+  while at > 0 and goes_before(v.order_of, entry, all[at]) do at = at - 1 end
+  table.insert(all, at + 1, entry)
 end
 
 function M.take(v, member)
-  for at, entry in ipairs(v.new) do
-    if entry[2] == member then return table.remove(v.new, at) end
+  if not v.new[member] then
+    v.gone[member] = true
+    return
   end
-  v.gone[member] = true
+  v.new[member] = nil
+  for at, entry in ipairs(v.sorted or {}) do
+    if entry[2] == member then
+      table.remove(v.sorted, at)
+      return
+    end
+  end
 end
 
 -- All of them, in order.
 function M.all(v)
-  while not v.whole do read_on(v) end
-  local entries, at, had = {}, 1, v.at
-  while v.had[had] or v.new[at] do
-    local old, new = v.had[had], v.new[at]
-    if old and v.gone[old[2]] then
-      had = had + 1
-    elseif old and not (new and goes_before(new, old)) then
-      entries[#entries + 1], had = old, had + 1
-    else
-      entries[#entries + 1], at = new, at + 1
+  while not v.whole do read_on(v, LARGE_PAGE) end
+  local entries, new, next_new = {}, sorted(v), 1
+  for i = v.at, #v.had, 2 do
+    if not v.gone[v.had[i]] then
+      local there = {tonumber(v.had[i + 1]), v.had[i]}
+      while new[next_new] and goes_before(v.order_of, new[next_new], there) do
+        entries[#entries + 1], next_new = new[next_new], next_new + 1
+      end
+      entries[#entries + 1] = there
     end
   end
+  for i = next_new, #new do entries[#entries + 1] = new[i] end
   return entries
 end
 
+-- Whoever was taken out and put in again only has another score.
 function M.write(v)
-  local gone, new = {}, {}
-  for member in pairs(v.gone) do gone[#gone + 1] = member end
-  for _, entry in ipairs(v.new) do
-    new[#new + 1] = text.num(entry[1])
-    new[#new + 1] = entry[2]
+  if next(v.gone) ~= nil then
+    local gone = {}
+    for member in pairs(v.gone) do
+      if not v.new[member] then gone[#gone + 1] = member end
+    end
+    text.call('ZREM', v.key, gone)
   end
-  text.call('ZREM', v.key, gone)
-  text.call('ZADD', v.key, new)
+  if next(v.new) ~= nil then
+    local new, last = {}, 0
+    for member, score in pairs(v.new) do
+      new[last + 1], new[last + 2] = score == 0 and '0' or score, member
+      last = last + 2
+    end
+    text.call('ZADD', v.key, new)
+  end
 end
 
 return M

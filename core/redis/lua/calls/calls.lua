@@ -7,22 +7,6 @@ local JUMP = 16777216  -- ids and serials that a restarted server may have forgo
 local GRACE = 15000
 local HELD = 256       -- of one session that is over, in one call
 
--- PolicyKey
-local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, DRAINING = 1, 2, 3, 5, 7, 8, 9, 12, 13, 23
-
-local PRIORITY, FIFO = 0, 1  -- Order
-
-local function settings_of(file, set)
-  local values = records.add_policy(records.add_policy({}, file or ''), set or '')
-  local function number(key, usual) return values[key] and values[key][1] or usual end
-  local attempts = values[ATTEMPTS]
-  local order = number(ORDER, PRIORITY)
-  return {values = values, ages = order == PRIORITY, ranked = number(SCOPE, 0) == 1 and order ~= FIFO, batch = number(BATCH, math.huge), linger = number(LINGER, 0), fair_by = number(FAIR_BY, costs.TURNS), fifo = order == FIFO,
-    lease = number(LEASE, 60000),
-    attempts = number(ATTEMPTS, 5), attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
-    dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
-end
-
 -- Without effect: what is due is not done yet. Also returns when the last call was. Of more than 64 fields, with those that
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
@@ -32,16 +16,20 @@ function M.look(keys)
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
-    sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8],
+    sums = records.sums(root[5]), settings = settings.of(root[6], root[7]), run = root[8],
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
     limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), opened = tonumber(root[22] or 0) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
-    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
-  call.ranked, call.was_limited = call.settings.ranked, call.limited
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
+  call.ranked = call.settings.ranked
+  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited}
   if root[23] then call.crossing = tonumber(root[23]) end
-  ends.read(call, root[11] or '')
+  ends.read(call, call.before.ended)
   lent.read(call, root[21] or '')
+  -- Of the dead, of those told of after their end, of nodes that time blocks and of pools many queues have none: then nobody
+  -- looks for their first.
+  call.has_none = redis.call('EXISTS', call.tag .. 'd', call.tag .. 'zt', call.tag .. 'nt', call.tag .. 'p') == 0
   call.now = math.max(before, time.read(keys[1]))
   return call, nil, before
 end
@@ -77,8 +65,7 @@ end
 -- When time changes something here, but for sessions that are over: their ends are no news while they live.
 local function due_of(call)
   if #call.ended > 0 then return 0 end
-  local timer, grave = view.first(places.timers(call)), view.first(places.graves(call))
-  local ended = view.first(told.times(call))
+  local timer, grave, ended = view.first(places.timers(call)), places.first_grave(call), told.first(call)
   return math.min(timer and timer[1] or math.huge, ended and ended[1] or math.huge, tree.due(call),
     grave and grave[1] + call.settings.dead_retention or math.huge)
 end
@@ -135,14 +122,18 @@ local function first_dues(call)
   return due_of(call), (end_of_session(call))
 end
 
+-- Of one of several shards: whether something may be served; likewise.
+local function is_open_shard(call)
+  if call.step == 1 or seats.node(call, '').blocked then return false end
+  return not lent.any_of_runs(call) or pick.any(call, '')
+end
+
 -- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
 -- what of that may be served and what its turns cost, when time changes something, and when a session ends if nobody hears
 -- of it. Schedules are those that were written.
-local function hints_of(call, due, session_end, toll)
+local function hints_of(call, due, session_end, is_open, toll)
   if call.step == 1 then return {} end
   local function time(at) return at < math.huge and text.num(at) or '-1' end
-  local is_open = not seats.node(call, '').blocked
-  if is_open and lent.any_of_runs(call) then is_open = pick.next(call, '') ~= nil end
   return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0) .. toll, 'due', time(next_of(call, due)),
     'session', time(session_end)}
 end
@@ -154,6 +145,8 @@ function M.finish(call)
   local lent_bytes = shares.bytes(call, call.top or '')
   if lent_bytes ~= '' then call.lent_bytes = lent_bytes end
   if bells.are_heard(call) then bells.prepare(call, next_of(call, due_of(call))) end
+  ranks.prepare(call)
+  local is_open = is_open_shard(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -173,16 +166,19 @@ function M.finish(call)
   ranks.write(call)
   seats.write(call)
   pools.write(call)
-  local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
-    records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
-    'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
-  for _, each in ipairs(hints_of(call, due, session_end, toll)) do root[#root + 1] = each end
+  store.write_sets(call)
+  local root = {'now', call.now, 'n', call.n, 'serial', call.serial, 'sums', records.sums_bytes(call.sums), 'ops', call.ops + 1}
+  local before, ended = call.before, ends.bytes(call)
+  if call.waits ~= before.waits then root[#root + 1], root[#root + 2] = 'waits', call.waits end
+  if ended ~= before.ended then root[#root + 1], root[#root + 2] = 'ended', ended end
+  if call.usual_run ~= before.usual_run then root[#root + 1], root[#root + 2] = 'usual', call.usual_run end
+  for _, each in ipairs(hints_of(call, due, session_end, is_open, toll)) do root[#root + 1] = each end
   for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end
   if lent_bytes ~= (call.lent_before or '') then root[#root + 1], root[#root + 2] = 'lent', lent_bytes end
-  if call.was_limited ~= call.limited then
+  if before.limited ~= call.limited then
     for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end
   end
   if call.other_run then

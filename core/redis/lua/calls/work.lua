@@ -117,7 +117,7 @@ function M.run(keys, args)
     taken, due, news = lease(call, w, args[4])
     if call.opened or w.listens then w.taken, w.tenant, call.taker = #taken, args[4], w end
   end
-  local servable = pick.next(call, args[4]) and 1 or 0
+  local servable = pick.any(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
   call.top = args[4]
   local head = calls.head(call)
@@ -126,7 +126,7 @@ function M.run(keys, args)
   if call.taker and call.taker.is_kept then head[2] = -1 end
   local deliveries = {}
   for _, m in ipairs(taken) do
-    local name = text.num(m.id)
+    local name = records.name_of(m)
     local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end

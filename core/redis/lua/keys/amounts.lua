@@ -26,9 +26,9 @@ local function at(call, path)
   return a or nil
 end
 
--- One or so many more of a tenant's are so.
+-- One or so many more of a tenant's are so; call.limited is above 0.
 function M.count(call, path, what, by)
-  if call.limited == 0 or not (what == 'bytes' or IS_HELD[what]) then return end
+  if not (what == 'bytes' or IS_HELD[what]) then return end
   local field = what == 'bytes' and 'bytes' or 'messages'
   while path ~= '' do
     local a = at(call, path)
@@ -43,11 +43,31 @@ function M.most_of(values)
   return messages and messages[1] or -1, bytes and bytes[1] or -1
 end
 
--- What holds for the whole queue.
-local function of_queue(call)
+-- What came of `what` is more than the limit by itself, or than is free of it: as of refusal.
+local function excess(call, who, what, name, came, had, value, most)
+  local never = came > most
+  if never then return {who, what, text.num(came), text.num(most), never} end
+  local lacks = who == '' and lent.lacks(call, name, had, value) or nil
+  if (lacks or value - most) <= 0 then return nil end
+  return {who, what, text.num(had), text.num(most), never, lacks and text.num(lacks), text.num(came)}
+end
+
+local function excess_of(call, who, a)
+  local messages, bytes = a.messages - a.had_messages, a.bytes - a.had_bytes
+  local by_messages = a.messages_max >= 0 and messages > 0 and
+    excess(call, who, 'messages', lent.MESSAGES, messages, a.had_messages, a.messages, a.messages_max)
+  if by_messages then return by_messages end
+  if a.bytes_max >= 0 and (messages > 0 or bytes > 0) then
+    return excess(call, who, 'bytes', lent.BYTES, bytes, a.had_bytes, a.bytes, a.bytes_max)
+  end
+end
+
+-- Of what holds for the whole queue.
+local function refusal_of_queue(call)
   local messages_max, bytes_max = M.most_of(call.settings.values)
-  return {messages_max = messages_max, bytes_max = bytes_max, messages = messages_of(call.sums), bytes = call.sums.bytes,
-    had_messages = messages_of(call.had), had_bytes = call.had.bytes}
+  if messages_max < 0 and bytes_max < 0 then return nil end
+  return excess_of(call, '', {messages_max = messages_max, bytes_max = bytes_max, messages = messages_of(call.sums),
+    bytes = call.sums.bytes, had_messages = call.had_messages, had_bytes = call.had_bytes})
 end
 
 -- What grew in this call above what it may be: who, 'messages' or 'bytes', how much there was, and the limit; or nil.
@@ -55,26 +75,10 @@ end
 -- shard was lent: how much it lacks, and how much came.
 -- `path`: of a tenant for which something came.
 function M.refusal(call, path)
-  local function excess(who, a)
-    local messages, bytes = a.messages - a.had_messages, a.bytes - a.had_bytes
-    local function found(what, name, came, had, value, most)
-      local never = came > most
-      if never then return {who, what, text.num(came), text.num(most), never} end
-      local lacks = who == '' and lent.lacks(call, name, had, value) or nil
-      if (lacks or value - most) <= 0 then return nil end
-      return {who, what, text.num(had), text.num(most), never, lacks and text.num(lacks), text.num(came)}
-    end
-    local by_messages = a.messages_max >= 0 and messages > 0 and
-      found('messages', lent.MESSAGES, messages, a.had_messages, a.messages, a.messages_max)
-    if by_messages then return by_messages end
-    if a.bytes_max >= 0 and (messages > 0 or bytes > 0) then
-      return found('bytes', lent.BYTES, bytes, a.had_bytes, a.bytes, a.bytes_max)
-    end
-  end
-  local found = excess('', of_queue(call))
+  local found = refusal_of_queue(call)
   while not found and call.limited > 0 and path ~= '' do
     local a = at(call, path)
-    found = a and excess(path, a) or nil
+    found = a and excess_of(call, path, a) or nil
     path = string.match(path, '^(.*)/[^/]*$') or ''
   end
   return found
@@ -88,8 +92,7 @@ end
 
 -- What timers did before counts as there.
 function M.begin(call)
-  call.had = {}
-  for name, value in pairs(call.sums) do call.had[name] = value end
+  call.had_messages, call.had_bytes = messages_of(call.sums), call.sums.bytes
   for _, a in pairs(call.amounts) do
     if a then a.had_messages, a.had_bytes = a.messages, a.bytes end
   end

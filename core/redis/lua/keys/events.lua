@@ -6,7 +6,7 @@
 -- of a schedule a time, what became of that, and the name, or of another queue the id there, its name, and the tags of what
 -- came from it. core/redis/records/event_records.h is its twin.
 local M = {}
-local EVENT = '<BddddddI4c6BH'
+local EVENT = '<BddddddI4c6BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
   unscheduled = 17, skipped = 18, left = 19, arrived = 20}
@@ -19,8 +19,9 @@ local PAGE_BYTES = 4194304
 local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4', rest)) end
 
 -- `more`: until, due, expires, failure, rest, step, schedule, elsewhere: what of these the kind has.
+local NO_MORE = {}
 function M.note(call, m, kind, more)
-  more = more or {}
+  more = more or NO_MORE
   local what, tail = NOTHING, ''
   if more.failure then what, tail = FAILURE, more.failure end
   if more.rest then what, tail = TAGS, tags_of(more.rest) end
@@ -31,8 +32,7 @@ function M.note(call, m, kind, more)
     what, tail = ELSEWHERE, struct.pack('<dH', id, #queue) .. queue .. tail
   end
   call.events[#call.events + 1] = struct.pack(EVENT, KINDS[kind], call.now, m.id, m.serial, more.until_ or 0,
-    more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path) .. m.path ..
-    struct.pack('<I4', #tail) .. tail
+    more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path, m.path, #tail, tail)
 end
 
 function M.write(call)

@@ -23,12 +23,20 @@ end
 function M.all(call) return redis.call('HGETALL', call.tag .. 'hg') end
 
 function M.write(call)
-  local key = call.tag .. 'hg'
+  local names, values, fields = {}, {}, {}
   for kind, times in pairs(call.times) do
-    for bucket, count in pairs(times.buckets) do redis.call('HINCRBY', key, kind .. bucket, count) end
-    if times.sum > 0 then redis.call('HINCRBY', key, kind .. 's', text.num(times.sum)) end
-    if times.longest > tonumber(redis.call('HGET', key, kind .. 'm') or 0) then redis.call('HSET', key, kind .. 'm', text.num(times.longest)) end
+    for bucket, count in pairs(times.buckets) do names[#names + 1], values[#values + 1] = kind .. bucket, count end
+    names[#names + 1], values[#values + 1] = kind .. 's', times.sum
+    names[#names + 1], values[#values + 1] = kind .. 'm', times.longest
   end
+  if #names == 0 then return end
+  local before = redis.call('HMGET', call.tag .. 'hg', unpack(names))
+  for i, name in ipairs(names) do
+    local had, value = tonumber(before[i] or 0), values[i]
+    if string.sub(name, 2) == 'm' then value = math.max(had, value) else value = had + value end
+    if value ~= had then fields[#fields + 1], fields[#fields + 2] = name, value end
+  end
+  text.call('HSET', call.tag .. 'hg', fields)
 end
 
 return M

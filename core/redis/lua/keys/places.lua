@@ -1,14 +1,10 @@
 -- places - where messages stand that are not ready: those with a timer, the dead, the held; and all by id.
 local M = {}
 
-local function no_order() return nil end
--- Ids as members: equal times go by id.
-function M.name_of(id) return struct.pack('>I8', id) end
-
 -- Opened when a call first asks for it.
 local function opened(field, suffix)
   return function(call)
-    call[field] = call[field] or view.open(call.tag .. suffix, no_order)
+    call[field] = call[field] or view.open(call.tag .. suffix, view.by_number)
     return call[field]
   end
 end
@@ -18,10 +14,16 @@ M.helds = opened('helds', 'hd')
 -- All that have not ended, by id.
 M.ids = opened('ids', 'i')
 
+-- See calls.look.
+function M.first_grave(call)
+  if call.has_none and not call.graves then return nil end
+  return view.first(M.graves(call))
+end
+
 function M.set_timer(call, m, due)
-  if m.timer ~= 0 then view.take(M.timers(call), M.name_of(m.id)) end
+  if m.timer ~= 0 then view.take(M.timers(call), records.member_of(m)) end
   m.timer = due or 0
-  if due then view.put(M.timers(call), due, M.name_of(m.id)) end
+  if due then view.put(M.timers(call), due, records.member_of(m)) end
 end
 
 function M.write(call)

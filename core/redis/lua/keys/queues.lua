@@ -4,7 +4,7 @@ local KEYED = -1099511627776  -- before every priority
 
 -- The place of one: {score, member}. Keys go first, then priorities, then ids.
 function M.place_of(m)
-  local id = struct.pack('>I8', m.id)
+  local id = records.member_of(m)
   if m.fifo then return 0, '\255' .. id end
   if m.key == '' then return 0 - m.priority, '\255' .. id end
   local rank = struct.pack('>I4', 2147483647 - m.priority)
@@ -13,7 +13,6 @@ end
 local function order_of(member)
   if string.byte(member) == 255 then return (struct.unpack('>I8', member, 2)) end
 end
-local function no_order() return nil end
 function M.id_of(member) return (struct.unpack('>I8', member, #member - 7)) end
 
 -- What of a member says where it stands among those of other tenants; behind it is something else.
@@ -33,12 +32,12 @@ function M.of(call, path)
 end
 
 local function ages_of(call, path)
-  if not call.ages[path] then call.ages[path] = view.open(call.tag .. 'gs:' .. path, no_order) end
+  if not call.ages[path] then call.ages[path] = view.open(call.tag .. 'gs:' .. path, view.by_number) end
   return call.ages[path]
 end
 function M.note_age(call, m, is_ready)
   if call.settings.linger == 0 then return end
-  local name = struct.pack('>I8', m.id)
+  local name = records.member_of(m)
   if is_ready then view.put(ages_of(call, m.path), m.since, name) else view.take(ages_of(call, m.path), name) end
 end
 -- Since when the oldest of them is ready, or nil.

@@ -17,22 +17,26 @@ local VERSION = 1
 local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dHd'
 M.HEAD_BYTES = 111
 M.HEAD_AND_NAMES_BYTES = 111 + 255 + 64
--- Flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key;
--- it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps; it is on its way
--- to another queue.
-local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64, stepped = 128,
-  suspended = 256, leaving = 512}
-
+-- Flags, from the lowest bit on: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it
+-- holds that key; it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps;
+-- it is on its way to another queue.
 local function flags_of(m)
-  local flags = 0
-  for name, bit in pairs(FLAGS) do
-    if m[name] then flags = flags + bit end
-  end
-  return flags
+  return (m.fifo and 1 or 0) + (m.is_tied and 2 or 0) + (m.debounced and 4 or 0) + (m.holds_key and 8 or 0) +
+    (m.is_command and 16 or 0) + (m.living and 32 or 0) + (m.watched and 64 or 0) + (m.stepped and 128 or 0) +
+    (m.suspended and 256 or 0) + (m.leaving and 512 or 0)
 end
-local function has(flags, bit) return math.floor(flags / bit) % 2 == 1 end
+-- Few have any: what is not so is not set.
 local function set_flags(m, flags)
-  for name, bit in pairs(FLAGS) do m[name] = has(flags, bit) end
+  if flags % 2 >= 1 then m.fifo = true end
+  if flags % 4 >= 2 then m.is_tied = true end
+  if flags % 8 >= 4 then m.debounced = true end
+  if flags % 16 >= 8 then m.holds_key = true end
+  if flags % 32 >= 16 then m.is_command = true end
+  if flags % 64 >= 32 then m.living = true end
+  if flags % 128 >= 64 then m.watched = true end
+  if flags % 256 >= 128 then m.stepped = true end
+  if flags % 512 >= 256 then m.suspended = true end
+  if flags % 1024 >= 512 then m.leaving = true end
 end
 
 function M.head(m)
@@ -41,17 +45,37 @@ function M.head(m)
     m.serial, m.began, m.keep, m.nonce, m.ticks, m.top_bytes, m.step_bytes)
 end
 
+-- A table that is made with all its fields is not grown field by field.
 function M.message(id, bytes)
-  local m = {id = id}
-  local version, flags, key_bytes, path_bytes
-  version, m.state, flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
-    m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.keep, m.nonce,
-    m.ticks, m.top_bytes, m.step_bytes =
+  local _, state, flags, key_bytes, path_bytes, attempts_max, attempts, in_force, crashes, deliveries, priority,
+    payload_bytes, pid, pushed, timer, since, ttl, serial, began, keep, nonce, ticks, top_bytes, step_bytes =
     struct.unpack(HEAD, bytes)
-  m.path = string.sub(bytes, M.HEAD_BYTES + 1, M.HEAD_BYTES + path_bytes)
-  m.key = string.sub(bytes, M.HEAD_BYTES + 1 + path_bytes, M.HEAD_BYTES + path_bytes + key_bytes)
-  set_flags(m, flags)
+  local path_end = M.HEAD_BYTES + path_bytes
+  local m = {id = id, state = state, attempts_max = attempts_max, attempts = attempts, in_force = in_force, crashes = crashes,
+    deliveries = deliveries, priority = priority, bytes = payload_bytes, pid = pid, pushed = pushed, timer = timer,
+    since = since, ttl = ttl, serial = serial, began = began, keep = keep, nonce = nonce, ticks = ticks,
+    top_bytes = top_bytes, step_bytes = step_bytes, path = string.sub(bytes, M.HEAD_BYTES + 1, path_end),
+    key = key_bytes == 0 and '' or string.sub(bytes, path_end + 1, path_end + key_bytes)}
+  if flags > 0 then set_flags(m, flags) end
   return m
+end
+
+-- Its id in decimal, and as a member of zsets; most calls ask more than once.
+function M.name_of(m)
+  local name = m.name
+  if not name then
+    name = text.num(m.id)
+    m.name = name
+  end
+  return name
+end
+function M.member_of(m)
+  local member = m.member
+  if not member then
+    member = struct.pack('>I8', m.id)
+    m.member = member
+  end
+  return member
 end
 
 -- What ties a message to others, which few have: a key, and what it came after. They lie in a key of their own.
@@ -90,34 +114,42 @@ end
 local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
-local SEATED, OWN_SEATED, BLOCKED, PAUSED, LIMITED, GATHERS = 1, 2, 4, 8, 16, 32
+-- Flags, from the lowest bit on: it is seated; its own messages are; it is blocked; paused; more is said behind; its own
+-- messages gather.
+local LIMITED = 16
 
-function M.node(path, bytes)
-  local n = {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
-    limits = limits.new(), limited = 0, pool = '',
-    own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
-  n.is_new = not bytes
-  if n.is_new then return n end
-  local own, version, flags = n.own, nil, nil
-  version, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
-    own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since = struct.unpack(NODE, bytes)
-  n.seated, own.seated, n.blocked, n.paused = has(flags, SEATED), has(flags, OWN_SEATED), has(flags, BLOCKED),
-    has(flags, PAUSED)
-  own.blocked = has(flags, GATHERS)
-  if not has(flags, LIMITED) then return n end
-  local l, pool_bytes = n.limits, nil
+local function add_limits(n, bytes)
+  local l, pool_bytes = limits.new(), nil
   l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited, pool_bytes =
     struct.unpack(LIMITS, bytes, NODE_BYTES + 1)
-  n.pool = string.sub(bytes, -pool_bytes)
-  if pool_bytes == 0 then n.pool = '' end
+  n.limits = l
+  if pool_bytes > 0 then n.pool = string.sub(bytes, -pool_bytes) end
+end
+
+local function new_node(path)
+  return {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
+    limits = limits.USUAL, limited = 0, pool = '', is_new = true,
+    own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
+end
+
+function M.node(path, bytes)
+  if not bytes then return new_node(path) end
+  local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since =
+    struct.unpack(NODE, bytes)
+  local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
+    idle = idle, limits = limits.USUAL, limited = 0, pool = '', is_new = false, seated = flags % 2 >= 1,
+    blocked = flags % 8 >= 4, paused = flags % 16 >= 8,
+    own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
+      weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
+  if flags % (2 * LIMITED) >= LIMITED then add_limits(n, bytes) end
   return n
 end
 
 function M.node_bytes(n)
   local own, l = n.own, n.limits
   local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
-  local flags = (n.seated and SEATED or 0) + (own.seated and OWN_SEATED or 0) + (n.blocked and BLOCKED or 0) +
-    (n.paused and PAUSED or 0) + (limited and LIMITED or 0) + (own.blocked and GATHERS or 0)
+  local flags = (n.seated and 1 or 0) + (own.seated and 2 or 0) + (n.blocked and 4 or 0) + (n.paused and 8 or 0) +
+    (limited and LIMITED or 0) + (own.blocked and 32 or 0)
   local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since)
   if not limited then return head end
@@ -146,22 +178,23 @@ function M.failure(at, client_bytes) return struct.pack('<d', at) .. client_byte
 function M.reason(reason) return struct.pack('<Bi4Bi4I4c0I4', 0, 0, 0, 0, #reason, reason, 0) end
 
 -- What is counted of a queue, or of a tenant; of a tenant also what it was given lately, see sums.lua.
-local SUMS = {'ready', 'delayed', 'leased', 'held', 'dead', 'pushed', 'popped', 'acked', 'retried', 'released',
-  'buried', 'expired', 'cancelled', 'bytes', 'returning'}
+--   ready, delayed, leased, held, dead; pushed, popped, acked, retried, released, buried, expired, cancelled; bytes; returning
+local SUMS = '<ddddddddddddddd'
+local SUMS_BYTES = 120
 M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
 
 function M.sums(bytes)
-  local sums = {}
-  for i, name in ipairs(SUMS) do sums[name] = bytes and struct.unpack('<d', bytes, 8 * i - 7) or 0 end
-  if bytes and #bytes > 8 * #SUMS then sums.lately = string.sub(bytes, 8 * #SUMS + 1) end
-  return sums
+  local ready, delayed, leased, held, dead, pushed, popped, acked, retried, released, buried, expired, cancelled, payloads,
+    returning = struct.unpack(SUMS, bytes or string.rep('\0', SUMS_BYTES))
+  return {ready = ready, delayed = delayed, leased = leased, held = held, dead = dead, pushed = pushed, popped = popped,
+    acked = acked, retried = retried, released = released, buried = buried, expired = expired, cancelled = cancelled,
+    bytes = payloads, returning = returning, lately = bytes and #bytes > SUMS_BYTES and string.sub(bytes, SUMS_BYTES + 1) or nil}
 end
 
-function M.sums_bytes(sums)
-  local parts = {}
-  for i, name in ipairs(SUMS) do parts[i] = struct.pack('<d', sums[name]) end
-  parts[#parts + 1] = sums.lately
-  return table.concat(parts)
+function M.sums_bytes(s)
+  local counted = struct.pack(SUMS, s.ready, s.delayed, s.leased, s.held, s.dead, s.pushed, s.popped, s.acked, s.retried,
+    s.released, s.buried, s.expired, s.cancelled, s.bytes, s.returning)
+  return s.lately and counted .. s.lately or counted
 end
 
 -- One layer of a policy: of each value PolicyKey, number, second, text.

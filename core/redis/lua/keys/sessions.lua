@@ -10,16 +10,14 @@ local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
 
-local function no_order() return nil end
 function M.deadlines(call)
-  call.deadlines = call.deadlines or view.open(call.tag .. 's', no_order)
+  call.deadlines = call.deadlines or view.open(call.tag .. 's')
   return call.deadlines
 end
 local function held_by(call, nonce)
-  if not call.held[nonce] then call.held[nonce] = view.open(call.tag .. 'l:' .. nonce, no_order) end
+  if not call.held[nonce] then call.held[nonce] = view.open(call.tag .. 'l:' .. nonce, view.by_number) end
   return call.held[nonce]
 end
-local function name_of(id) return struct.pack('>I8', id) end
 
 -- When it ends; nil: it is none.
 local function deadline(call, nonce)
@@ -57,17 +55,17 @@ end
 
 -- All that is held by living, by id: it has no time by which others find it.
 local function living(call)
-  call.living = call.living or view.open(call.tag .. 'lv', no_order)
+  call.living = call.living or view.open(call.tag .. 'lv', view.by_number)
   return call.living
 end
 
 function M.hold(call, m)
-  view.put(held_by(call, m.nonce), 0, name_of(m.id))
-  view.put(living(call), 0, name_of(m.id))
+  view.put(held_by(call, m.nonce), 0, records.member_of(m))
+  view.put(living(call), 0, records.member_of(m))
 end
 function M.drop(call, m)
-  view.take(held_by(call, m.nonce), name_of(m.id))
-  view.take(living(call), name_of(m.id))
+  view.take(held_by(call, m.nonce), records.member_of(m))
+  view.take(living(call), records.member_of(m))
 end
 
 -- What others made of a lease that it watches.

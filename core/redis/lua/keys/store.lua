@@ -39,7 +39,7 @@ function M.has_ended(state) return state == records.DEAD or state == 'acked' or 
 -- What ties it to others. Without `make` there is something only where it was made once.
 function M.ties(call, m, make)
   if not m.ties and m.is_tied then
-    m.ties = records.ties(redis.call('GET', call.tag .. 'a:' .. text.num(m.id)))
+    m.ties = records.ties(redis.call('GET', call.tag .. 'a:' .. records.name_of(m)))
   end
   if make and not m.ties then m.ties, m.is_tied = records.new_ties(), true end
   return m.ties
@@ -49,48 +49,63 @@ end
 function M.ended(call, m, what)
   m.gone = true
   call.outcome_of[m.id] = what
-  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<Bd', what == 'acked' and ACKED or CANCELLED, call.now) .. m.path}
+  call.outcomes[#call.outcomes + 1] = {records.name_of(m), struct.pack('<Bd', what == 'acked' and ACKED or CANCELLED, call.now) .. m.path}
 end
 -- It is in another queue: `to` is that, and its id there.
 function M.moved(call, m, to)
   m.gone = true
-  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<BddH', MOVED, call.now, to[2], #to[1]) .. to[1] .. m.path}
+  call.outcomes[#call.outcomes + 1] = {records.name_of(m), struct.pack('<BddH', MOVED, call.now, to[2], #to[1]) .. to[1] .. m.path}
 end
 
 local OUTCOMES = 65536
 local function write_outcomes(call)
-  for _, outcome in ipairs(call.outcomes) do
-    local id = text.num(outcome[1])
-    redis.call('HSET', call.tag .. 'o', id, outcome[2])
-    if redis.call('RPUSH', call.tag .. 'ol', id) > OUTCOMES then
-      redis.call('HDEL', call.tag .. 'o', redis.call('LPOP', call.tag .. 'ol'))
-    end
+  if #call.outcomes == 0 then return end
+  local fields, ids = {}, {}
+  for i, outcome in ipairs(call.outcomes) do
+    ids[i], fields[2 * i - 1], fields[2 * i] = outcome[1], outcome[1], outcome[2]
   end
+  text.call('HSET', call.tag .. 'o', fields)
+  local more = text.call('RPUSH', call.tag .. 'ol', ids) - OUTCOMES
+  if more > 0 then text.call('HDEL', call.tag .. 'o', redis.call('LPOP', call.tag .. 'ol', more)) end
 end
 
-local function write_message(call, m)
-  local name = text.num(m.id)
-  local key, ties = call.tag .. 'm:' .. name, call.tag .. 'a:' .. name
+-- A key without the tag has these bytes from now on.
+function M.set(call, key, bytes)
+  local sets = call.sets
+  local last = #sets
+  sets[last + 1], sets[last + 2] = call.tag .. key, bytes
+end
+
+local function write_message(call, m, gone)
+  local name = records.name_of(m)
   if m.gone then
-    if m.told then redis.call('UNLINK', ties) else redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties) end
+    if not m.told then
+      gone[#gone + 1] = call.tag .. 'm:' .. name
+      gone[#gone + 1] = call.tag .. 'f:' .. name
+    end
+    if m.is_tied then gone[#gone + 1] = call.tag .. 'a:' .. name end
     if m.stepped then redis.call('UNLINK', call.tag .. 'so:' .. name, call.tag .. 'sk:' .. name) end
     if m.stepped and not m.told then redis.call('UNLINK', call.tag .. 'st:' .. name) end
     return
   end
   if m.rest then
-    redis.call('SET', key, records.head(m) .. m.path .. m.key .. m.rest)
+    M.set(call, 'm:' .. name, records.head(m) .. m.path .. m.key .. m.rest)
   else
-    redis.call('SETRANGE', key, 0, records.head(m))
+    redis.call('SETRANGE', call.tag .. 'm:' .. name, '0', records.head(m))
   end
-  if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
-  if m.ties then redis.call('SET', ties, records.ties_bytes(m.ties)) end
+  if m.failure then M.set(call, 'f:' .. name, m.failure) end
+  if m.ties then M.set(call, 'a:' .. name, records.ties_bytes(m.ties)) end
 end
 
 function M.write(call)
+  local gone = {}
   for _, m in pairs(call.messages) do
-    if m and m.changed then write_message(call, m) end
+    if m and m.changed then write_message(call, m, gone) end
   end
+  text.call('UNLINK', nil, gone)
   write_outcomes(call)
 end
+-- Behind all others that set something.
+function M.write_sets(call) text.call('MSET', nil, call.sets) end
 
 return M

@@ -7,20 +7,25 @@ local HALF_MS = 30000
 local LATELY = '<dd'  -- what a tenant was given, as of the last of those half minutes in which it was given something
 
 local function of_tenant(call, path)
-  if not call.tenant_sums[path] then
-    call.tenant_sums[path] = records.sums(redis.call('GET', call.tag .. 'c:' .. path) or nil)
+  local tenant = call.tenant_sums[path]
+  if not tenant then
+    local bytes = redis.call('GET', call.tag .. 'c:' .. path)
+    tenant = records.sums(bytes or nil)
+    if not bytes then tenant.is_new = true end
+    call.tenant_sums[path] = tenant
   end
-  return call.tenant_sums[path]
+  return tenant
 end
 
 -- One or so many more of what happens to messages of this tenant, or of what they are.
 function M.count(call, path, what, by)
   by = by or 1
-  call.sums[what] = call.sums[what] + by
-  local tenant = of_tenant(call, path)
+  local all, tenant, rate = call.sums, of_tenant(call, path), RATES[what]
+  all[what] = all[what] + by
   tenant[what] = tenant[what] + by
-  amounts.count(call, path, what, by)
-  if RATES[what] then call.lately[RATES[what]] = call.lately[RATES[what]] + by end
+  tenant.changed = true
+  if call.limited > 0 then amounts.count(call, path, what, by) end
+  if rate then call.lately[rate] = call.lately[rate] + by end
 end
 
 -- What a tenant was given lately, in what turns are paid by, to be held against what it is entitled to. Half of it is
@@ -33,6 +38,7 @@ end
 function M.serve(call, path, amount)
   if amount == 0 then return end
   local tenant = of_tenant(call, path)
+  tenant.changed = true
   tenant.lately = struct.pack(LATELY, M.served(call, tenant) + amount, math.floor(call.now / HALF_MS))
 end
 
@@ -68,10 +74,15 @@ end
 M.of_tenant = of_tenant
 
 function M.write(call)
+  local names, last = {}, 0
   for path, each in pairs(call.tenant_sums) do
-    redis.call('SET', call.tag .. 'c:' .. path, records.sums_bytes(each))
-    redis.call('ZADD', call.tag .. 'cn', 0, path)
+    if each.changed then store.set(call, 'c:' .. path, records.sums_bytes(each)) end
+    if each.changed and each.is_new then
+      names[last + 1], names[last + 2] = '0', path
+      last = last + 2
+    end
   end
+  text.call('ZADD', call.tag .. 'cn', names)
   write_rates(call)
 end
 

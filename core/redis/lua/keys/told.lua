@@ -4,12 +4,16 @@ local M = {}
 local AUTO = 9223372036854775807
 local WEEK = 604800000
 
-local function no_order() return nil end
 function M.times(call)
-  call.told_times = call.told_times or view.open(call.tag .. 'zt', no_order)
+  call.told_times = call.told_times or view.open(call.tag .. 'zt', view.by_number)
   return call.told_times
 end
-local function name_of(id) return struct.pack('>I8', id) end
+
+-- See calls.look.
+function M.first(call)
+  if call.has_none and not call.told_times then return nil end
+  return view.first(M.times(call))
+end
 
 -- How long it is told of; 0: not at all.
 function M.time_of(call, m)
@@ -60,7 +64,7 @@ end
 -- Those of which nobody is told any more go, at most so many.
 function M.forget(call, most)
   for _ = 1, most do
-    local first = view.first(M.times(call))
+    local first = M.first(call)
     if not first or first[1] > call.now then return end
     view.take(M.times(call), first[2])
     call.forgotten[#call.forgotten + 1] = first[2]
@@ -92,15 +96,15 @@ end
 
 function M.write(call)
   for _, m in ipairs(call.told) do
-    local name = text.num(m.id)
+    local name = records.name_of(m)
     local key = call.tag .. 'm:' .. name
     local block = without_secrets(rest_of(m, key))
     m.state = m.told.state
     redis.call('SET', key, records.head(m) .. m.path .. m.key .. struct.pack('<I4', #block) .. block)
     if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
     if m.told.verdict then redis.call('SET', call.tag .. 'g:' .. name, m.told.verdict) end
-    redis.call('ZADD', call.tag .. 'z', text.num(m.since), name_of(m.id))
-    view.put(M.times(call), m.timer, name_of(m.id))
+    redis.call('ZADD', call.tag .. 'z', text.num(m.since), records.member_of(m))
+    view.put(M.times(call), m.timer, records.member_of(m))
   end
   for _, member in ipairs(call.forgotten) do
     local name = text.num((struct.unpack('>I8', member)))

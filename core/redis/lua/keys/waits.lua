@@ -4,16 +4,15 @@
 -- would be held again by its kick (y:ID).
 local M = {}
 
-local function name_of(id) return struct.pack('>I8', id) end
-local function no_order() return nil end
 local function view_of(call, kind, id)
   local key = call.tag .. kind .. text.num(id)
-  if not call.waiters[key] then call.waiters[key] = view.open(key, no_order) end
+  if not call.waiters[key] then call.waiters[key] = view.open(key, view.by_number) end
   return call.waiters[key]
 end
 
--- The first that waits for it, or nil.
+-- The first that waits for it, or nil. Most queues have none that ever waited.
 function M.first(call, id)
+  if call.waits == 0 then return nil end
   local first = view.first(view_of(call, 'w:', id))
   return first and (struct.unpack('>I8', first[2])) or nil
 end
@@ -28,25 +27,25 @@ end
 -- It waits for that one no more.
 function M.close(call, m, wait)
   wait.closed = true
-  view.take(view_of(call, 'w:', wait.id), name_of(m.id))
+  view.take(view_of(call, 'w:', wait.id), records.member_of(m))
 end
 
 -- It is held, or dead, from now on; or so no more.
 function M.enter(call, m)
   for _, wait in ipairs(store.ties(call, m).waits) do
     if m.state == records.HELD and not wait.closed then
-      view.put(view_of(call, 'w:', wait.id), wait.began, name_of(m.id))
+      view.put(view_of(call, 'w:', wait.id), wait.began, records.member_of(m))
     elseif m.state == records.DEAD and not wait.any then
-      view.put(view_of(call, 'y:', wait.id), 0, name_of(m.id))
+      view.put(view_of(call, 'y:', wait.id), 0, records.member_of(m))
     end
   end
 end
 function M.leave(call, m)
   for _, wait in ipairs(store.ties(call, m).waits) do
     if m.state == records.HELD and not wait.closed then
-      view.take(view_of(call, 'w:', wait.id), name_of(m.id))
+      view.take(view_of(call, 'w:', wait.id), records.member_of(m))
     elseif m.state == records.DEAD and not wait.any then
-      view.take(view_of(call, 'y:', wait.id), name_of(m.id))
+      view.take(view_of(call, 'y:', wait.id), records.member_of(m))
     end
   end
 end

@@ -27,12 +27,12 @@ function M.prepare(call, due)
   -- It came since its bell rang, or would have: what it leaves is for the next one.
   local hands_on = call.taker and (call.taker.rung or (listens(call) and taken(call) > 0))
   if hands_on then count = math.max(count, 1) end
-  if count <= 0 or not pick.next(call, '') then return end
+  if count <= 0 or not pick.any(call, '') then return end
   call.to_ring = count
   local rung = {}
   for _, member in ipairs(redis.call('ZRANGE', call.tag .. 'bf', 0, FILTERED_MOST - 1)) do
     local tenant = string.sub(member, NONCE_BYTES + 1)
-    if (rung[tenant] or 0) < count and pick.next(call, tenant) then
+    if (rung[tenant] or 0) < count and pick.any(call, tenant) then
       call.filtered[#call.filtered + 1] = member
       rung[tenant] = (rung[tenant] or 0) + 1
     end

@@ -39,8 +39,8 @@ local function leave(call, m, at)
     m.living, m.watched, m.pid = false, false, 0
   end
   if m.state == DEAD then count(call, m, 'bytes', m.bytes + m.step_bytes) end
-  if m.state == DEAD then view.take(places.graves(call), places.name_of(m.id)) end
-  if m.state == HELD then view.take(places.helds(call), places.name_of(m.id)) end
+  if m.state == DEAD then view.take(places.graves(call), records.member_of(m)) end
+  if m.state == HELD then view.take(places.helds(call), records.member_of(m)) end
   if store.ties(call, m) then waits.leave(call, m) end
 end
 
@@ -56,8 +56,8 @@ local function enter(call, m, state, at)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)
   end
   if state == DEAD then count(call, m, 'bytes', -m.bytes - m.step_bytes) end  -- what is dead takes no room of what is allowed
-  if state == DEAD then view.put(places.graves(call), at, places.name_of(m.id)) end
-  if state == HELD then view.put(places.helds(call), 0, places.name_of(m.id)) end
+  if state == DEAD then view.put(places.graves(call), at, records.member_of(m)) end
+  if state == HELD then view.put(places.helds(call), 0, records.member_of(m)) end
   if store.ties(call, m) then waits.enter(call, m) end
 end
 
@@ -90,7 +90,7 @@ function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 local function finish(call, m, what, verdict)
   local has_run = m.state == LEASED
   move(call, m, what, nil, call.now)
-  view.take(places.ids(call), places.name_of(m.id))
+  view.take(places.ids(call), records.member_of(m))
   told.note(call, m, what, has_run, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
@@ -115,7 +115,7 @@ end
 -- It leaves for another queue, and what is known of it here is where it has gone: that queue, and its id there.
 function M.depart(call, m, to)
   move(call, m, 'cancelled', nil, call.now)
-  view.take(places.ids(call), places.name_of(m.id))
+  view.take(places.ids(call), records.member_of(m))
   store.moved(call, m, to)
   tell(call, m, 'left', {elsewhere = to})
   count(call, m, 'bytes', -m.bytes - m.step_bytes)
@@ -129,12 +129,12 @@ end
 
 -- Of one that says nothing of it itself.
 local COMMAND_ATTEMPTS = 1
-local function attempts_of(settings, m)
-  return settings.attempts_by_kind and m.is_command and COMMAND_ATTEMPTS or settings.attempts
+local function attempts_of(call, m)
+  return call.settings.attempts_by_kind and m.is_command and COMMAND_ATTEMPTS or call.settings.attempts
 end
 local function attempts_max(call, m)
   if m.attempts_max ~= 0 then return m.attempts_max end
-  return m.in_force ~= 0 and m.in_force or attempts_of(call.settings, m)
+  return m.in_force ~= 0 and m.in_force or attempts_of(call, m)
 end
 
 -- True: that was the last one, and it is dead.
@@ -158,7 +158,7 @@ function M.add(call, p)
     top_bytes = 0, step_bytes = 0}
   call.n = m.id
   call.messages[m.id] = m
-  view.put(places.ids(call), m.id, places.name_of(m.id))
+  view.put(places.ids(call), m.id, records.member_of(m))
   count(call, m, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, p.arrives and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
@@ -217,7 +217,7 @@ function M.lease(call, m, n, top, terms, more)
   if m.deliveries == 0 then histograms.note(call, 'w', call.now - m.since) end
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
-  m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
+  m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call, m)
   m.ttl, m.deliveries, m.living, m.watched = 0, m.deliveries + 1, terms.due == nil, terms.watch
   m.pid = m.living and terms.pid or 0
   places.set_timer(call, m, terms.due)
@@ -348,7 +348,7 @@ end
 -- The dead that have been kept for their time go.
 function M.forget_dead(call, most)
   for _ = 1, most do
-    local first = view.first(places.graves(call))
+    local first = places.first_grave(call)
     if not first or first[1] + call.settings.dead_retention > call.now then return end
     local m = store.find(call, queues.id_of(first[2]))
     if m then M.cancel(call, m) else view.take(places.graves(call), first[2]) end
@@ -367,7 +367,7 @@ function M.set_groups(call, linger, batch)
   if has_groups(call, linger, batch) then return end
   local before = call.settings.linger
   local paths = seats.tenants(call, '')
-  call.settings.linger, call.settings.batch = linger, batch
+  settings.change(call, {linger = linger, batch = batch})
   for _, path in ipairs(paths) do
     local n = seats.node(call, path)
     if before == 0 and linger > 0 then

@@ -3,16 +3,24 @@ local M = {}
 
 -- It or a node above it starts nothing now, or a pool that holds for it has no room. `of_own`: its own messages.
 function M.is_blocked(call, n, of_own)
-  local lacks = (call.lent[lent.QUEUE] and not lent.has_room(call, lent.QUEUE, seats.node(call, '').run)) or
-    (call.lent[lent.QUEUE_RATE] and not lent.has_room(call, lent.QUEUE_RATE, 0))
-  local blocked = (n.own.blocked and of_own) or lacks
-  seats.each_node(call, n, function(each) blocked = blocked or each.blocked end)
-  for _, name in ipairs(seats.pools_of(call, n)) do blocked = blocked or not pools.has_room(call, name) end
-  return blocked
+  if of_own and n.own.blocked then return true end
+  if (call.lent[lent.QUEUE] and not lent.has_room(call, lent.QUEUE, seats.node(call, '').run)) or
+      (call.lent[lent.QUEUE_RATE] and not lent.has_room(call, lent.QUEUE_RATE, 0)) then
+    return true
+  end
+  local each = n
+  while each do
+    if each.blocked then return true end
+    each = seats.above(call, each)
+  end
+  for _, name in ipairs(seats.pools_of(call, n)) do
+    if not pools.has_room(call, name) then return true end
+  end
+  return false
 end
 
 local function has_own_turn(own, first)
-  return own.seated and (not first or own.tag < first[1] or (own.tag == first[1] and own.seq < first[3]))
+  return own.seated and (not first or own.tag < first[1] or (own.tag == first[1] and own.seq < seats.seq_of(first[2])))
 end
 
 -- Below `n` the node that can be served, where pools may be in the way of some.
@@ -39,6 +47,14 @@ function M.next(call, top)
     if not first then return nil end
     n = seats.node(call, string.sub(first[2], 9))
   end
+end
+
+-- Whether there is one. Where no pool may be in the way, all that sits can be served.
+function M.any(call, top)
+  local n = seats.node(call, top)
+  if M.is_blocked(call, n) then return false end
+  if pools.any(call) then return M.next(call, top) ~= nil end
+  return seats.count_of(n) > 0
 end
 
 -- Whether this seat has the turn among those below `p`.

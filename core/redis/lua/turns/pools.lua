@@ -4,6 +4,7 @@ local M = {}
 local function read_all(call)
   if call.pools then return call.pools end
   call.pools, call.has_pools = {}, false
+  if call.has_none then return call.pools end  -- see calls.look
   local all = redis.call('HGETALL', call.tag .. 'p')
   for i = 1, #all, 2 do
     local l = limits.new()
@@ -44,6 +45,7 @@ end
 
 -- When the next one has a token again that has none now.
 function M.due(call)
+  if not M.any(call) then return math.huge end
   local due = math.huge
   for _, l in pairs(read_all(call)) do
     local at = limits.token_at(l)

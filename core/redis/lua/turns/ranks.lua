@@ -7,10 +7,9 @@
 local M = {}
 local BY_AGE = 16
 
-local function no_order() return nil end
 local function ring(call, kind, path)
   local name = kind .. path
-  if not call.rank_views[name] then call.rank_views[name] = view.open(call.tag .. name, no_order) end
+  if not call.rank_views[name] then call.rank_views[name] = view.open(call.tag .. name) end
   return call.rank_views[name]
 end
 
@@ -172,6 +171,11 @@ function M.mend(call)
   M.set(call, true)
 end
 
+-- Before anything is written, which moves what is read.
+function M.prepare(call)
+  if call.ranked then refresh(call) end
+end
+
 function M.write(call)
   for _, path in ipairs(call.unranked or {}) do
     local parent = seats.parent_of(path)
@@ -179,7 +183,6 @@ function M.write(call)
   end
   if call.unranked then redis.call('UNLINK', call.tag .. 'rk') end
   if not call.ranked then return end
-  refresh(call)
   for _, each in pairs(call.rank_views) do view.write(each) end
   for path, n in pairs(call.nodes) do
     if n.rank_changed or n.changed then redis.call('HSET', call.tag .. 'rk', path, records.ranks_bytes(n)) end

@@ -7,6 +7,9 @@
 local M = {}
 local FORGIVEN_PER_MS = 252000000
 
+-- Of an entry of a ring.
+M.seq_of = view.by_number
+
 local function parent_of(path) return string.match(path, '^(.*)/[^/]*$') or '' end
 
 function M.node(call, path)
@@ -19,27 +22,39 @@ function M.node(call, path)
   return n
 end
 
-local function order_of(member) return (struct.unpack('>I8', member)) end
+-- The node above it, nil above the root.
+local function above(call, n)
+  local p = n.above
+  if not p and n.path ~= '' then
+    p = M.node(call, parent_of(n.path))
+    n.above = p
+  end
+  return p
+end
+
 local function ring_of(call, n)
-  local ring = call.rings[n.path]
+  local ring = n.ring
   if not ring then
-    ring = view.open(call.tag .. 'r:' .. n.path, order_of)
-    call.rings[n.path] = ring
+    ring = view.open(call.tag .. 'r:' .. n.path, view.by_number)
+    n.ring, call.rings[n.path] = ring, ring
   end
   return ring
 end
 
 -- The tenants with ready messages of their own, and the nodes of which something runs, by path.
-local function no_order() return nil end
 local function index(call, name)
-  if not call.indexes[name] then call.indexes[name] = view.open(call.tag .. name, no_order) end
+  if not call.indexes[name] then call.indexes[name] = view.open(call.tag .. name) end
   return call.indexes[name]
 end
 local function list(call, name, path, is_in)
   if is_in then view.put(index(call, name), 0, path) else view.take(index(call, name), path) end
 end
 
-local function count_of(s) return s.own and s.kids + (s.own.seated and 1 or 0) or s.count end
+local function count_of(s)
+  local own = s.own
+  if not own then return s.count end
+  return own.seated and s.kids + 1 or s.kids
+end
 
 -- Where turns go by ranks, its place among its siblings is to be looked at again.
 local function touch(call, n)
@@ -54,8 +69,10 @@ end
 
 local function take_seat(call, s, p)
   s.seated = true
-  touch(call, s.own and s or p)
-  if call.ranked and s.stamp < 0 then stamp(call, s) end
+  if call.ranked then
+    touch(call, s.own and s or p)
+    if s.stamp < 0 then stamp(call, s) end
+  end
   s.seq = p.joins
   p.joins = p.joins + 1
   if s.own then
@@ -67,7 +84,7 @@ end
 
 local function leave_seat(call, s, p)
   s.seated = false
-  touch(call, s.own and s or p)
+  if call.ranked then touch(call, s.own and s or p) end
   if s.own then
     view.take(ring_of(call, p), struct.pack('>I8', s.seq) .. s.path)
     p.kids = p.kids - 1
@@ -106,35 +123,34 @@ local function settle(call, s, p, cost, at, group)
       s.tag = math.max(s.tag, p.vtime)
       take_seat(call, s, p)
     end
-    if p.path == '' then return end
-    s, p = p, M.node(call, parent_of(p.path))
+    s, p = p, above(call, p)
+    if not p then return end
   end
 end
 
 -- Its own messages and each node above them, but not the root, and what each sits below.
 local function each_seat(call, n, visit)
-  visit(n.own, n)
-  while n.path ~= '' do
-    local p = M.node(call, parent_of(n.path))
-    visit(n, p)
-    n = p
+  local s, p = n.own, n
+  while p do
+    visit(s, p)
+    s, p = p, above(call, p)
   end
 end
 
 local function note_idle(call, n, running, at)
-  each_seat(call, n, function(s, p)
-    local idle = count_of(s) == 0 or (s.blocked and not s.own)
-    if idle and s.run <= running then s.idle = at end
-    s.changed, p.changed = true, true
-  end)
+  local s, p = n.own, n
+  while p do
+    if s.run <= running and (count_of(s) == 0 or (s.blocked and not s.own)) then s.idle = at end
+    p.changed = true
+    s, p = p, above(call, p)
+  end
 end
 
 -- A node's own run-time comes with its seats; the root sits nowhere.
 local function each_node(call, n, visit)
-  visit(n)
-  while n.path ~= '' do
-    n = M.node(call, parent_of(n.path))
+  while n do
     visit(n)
+    n = above(call, n)
   end
 end
 
@@ -149,7 +165,6 @@ local function retag(call, s, p, tag)
   touch(call, s.own and s or p)
 end
 
-
 -- Another tag, and so another place: behind those that have the same.
 function M.reseat(call, s, tag)
   local p = M.node(call, parent_of(s.path))
@@ -161,9 +176,10 @@ function M.reseat(call, s, tag)
 end
 
 -- The pools that there are and that hold for it, each once.
+local NO_NAMES = {}
 local function pools_of(call, n)
+  if not pools.any(call) then return NO_NAMES end
   local names, seen = {}, {}
-  if not pools.any(call) then return names end
   each_node(call, n, function(each)
     local name = each.pool
     if each.path ~= '' and not seen[name] and pools.exists(call, name) then
@@ -191,20 +207,15 @@ function M.running(call)
   return paths
 end
 
-M.parent_of, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, each_seat, each_node, retag, pools_of
+M.parent_of, M.above, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, above, each_seat, each_node, retag, pools_of
 M.count_of, M.ring_of, M.index, M.list = count_of, ring_of, index, list
 M.touch, M.stamp = touch, stamp
 M.take_seat, M.leave_seat, M.settle, M.note_idle = take_seat, leave_seat, settle, note_idle
 
 function M.write(call)
-  local changed = {}
   for path, n in pairs(call.nodes) do
-    if n.changed then
-      changed[#changed + 1] = call.tag .. 'n:' .. path
-      changed[#changed + 1] = records.node_bytes(n)
-    end
+    if n.changed then store.set(call, 'n:' .. path, records.node_bytes(n)) end
   end
-  text.call('MSET', nil, changed)
   for _, ring in pairs(call.rings) do view.write(ring) end
   for _, each in pairs(call.indexes) do view.write(each) end
 end

@@ -53,7 +53,7 @@ function M.set_fair_by(call, fair_by)
       s.changed, p.changed = true, true
     end)
   end
-  call.settings.fair_by = fair_by
+  settings.change(call, {fair_by = fair_by})
   tolls.forget(call)
 end
 
@@ -62,7 +62,7 @@ local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
 -- What holds for a node from now on: values by key, one that is missing is the usual. True: it is in another pool.
 local function set(call, path, values)
   local n = seats.node(call, path)
-  limits.set(n.limits, values, call.now)
+  n.limits = limits.set(n.limits, values, call.now)
   n.paused = values[PAUSED] ~= nil
   n.limited = values[LIMITED] and values[LIMITED][1] or 0
   local pool = values[POOL] and values[POOL][3] or ''

@@ -1,6 +1,6 @@
 -- tree - the tenants as messages come and go: who sits and who pays, by fq-fairness(7).
 local M = {}
-local parent_of, settle, each_seat, each_node, note_idle = seats.parent_of, seats.settle, seats.each_seat, seats.each_node, seats.note_idle
+local above, settle, each_seat, note_idle = seats.above, seats.settle, seats.each_seat, seats.note_idle
 local index, list, count_of, take_seat, leave_seat, retag = seats.index, seats.list, seats.count_of, seats.take_seat, seats.leave_seat, seats.retag
 local pools_of = seats.pools_of
 
@@ -12,8 +12,9 @@ local function due_of(n, now)
   return due
 end
 
--- It is blocked or not, as it stands at `now`.
+-- It is blocked or not, as it stands at `now`. Most nodes have nothing that could be in the way.
 local function look_again(call, n, now)
+  if n.limits == limits.USUAL and not n.blocked and not n.paused and n.limited == 0 then return end
   local due = due_of(n, now)
   if due < math.huge then
     view.take(index(call, 'nt'), n.path)
@@ -25,7 +26,7 @@ local function look_again(call, n, now)
   if (n.blocked or false) == blocked then return end
   n.blocked, n.changed = blocked, true
   if not blocked then bell.open(call) end
-  if n.path ~= '' then settle(call, n, seats.node(call, parent_of(n.path))) end
+  if n.path ~= '' then settle(call, n, above(call, n)) end
 end
 
 -- Whether it waits for nothing more: its messages have gathered, or there are none.
@@ -49,13 +50,15 @@ local function gather_again(call, n, gathers, now)
 end
 
 local function add_running(call, n, more)
-  if n.own.run == 0 or n.own.run + more == 0 then list(call, 'rn', n.path, more > 0) end
-  n.own.run = n.own.run + more
-  each_node(call, n, function(each)
-    each.run, each.changed = each.run + more, true
-    if more > 0 then limits.take(each.limits, call.now) end
-    look_again(call, each, call.now)
-  end)
+  local own, now = n.own, call.now
+  if own.run == 0 or own.run + more == 0 then list(call, 'rn', n.path, more > 0) end
+  own.run = own.run + more
+  while n do
+    n.run, n.changed = n.run + more, true
+    if more > 0 then limits.take(n.limits, now) end
+    look_again(call, n, now)
+    n = above(call, n)
+  end
 end
 
 -- One more of its own messages is ready, with a payload of so many bytes.
@@ -92,39 +95,45 @@ function M.gather(call, n, since)
   gather_again(call, n, not has_gathered(call, n.own, call.now), call.now)
 end
 
+-- Those of its seats up to `top` that would have the turn anyhow.
+local function turns_of(call, n, top)
+  local its_turn, s, p = {}, n.own, n
+  while true do
+    its_turn[s] = pick.is_first(call, s, p)
+    if p.path == top then return its_turn end
+    s, p = p, above(call, p)
+  end
+end
+
 -- It has that turn with a payload of so many bytes: what lies below `top` pays for it. Returns what of that is an
 -- expected run. `more`: it has it beside another one, as one of a group; then
 -- the clock goes on only where it would have been its turn anyhow.
 function M.charge(call, n, top, bytes, more)
-  local cost, ticks = costs.of_start(call, n.own, bytes)
-  local its_turn = {}
-  local s, p = n.own, n
-  while true do
-    its_turn[s] = not more or pick.is_first(call, s, p)
-    if p.path == top then break end
-    s, p = p, seats.node(call, parent_of(p.path))
-  end
+  local own = n.own
+  local cost, ticks = costs.of_start(call, own, bytes)
+  local its_turn = more and turns_of(call, n, top)
   local by_age = not more and ranks.is_turn_by_age(call)
-  n.own.count = n.own.count - 1
-  if n.own.count == 0 then list(call, 'tn', n.path, false) end
-  s, p = n.own, n
+  -- Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
+  local makes_up = call.settings.fair_by == costs.TIME and not call.ranked
+  own.count = own.count - 1
+  if own.count == 0 then list(call, 'tn', n.path, false) end
+  local s, p = own, n
   while true do
     leave_seat(call, s, p)
-    if its_turn[s] then
-      p.vtime = math.max(p.vtime, s.tag)
-      -- Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
-      if call.settings.fair_by ~= costs.TIME or call.ranked then s.tag = p.vtime end
+    if not more or its_turn[s] then
+      if s.tag > p.vtime then p.vtime = s.tag end
+      if not makes_up then s.tag = p.vtime end
     end
     s.tag = s.tag + math.floor(cost / s.weight)
-    if count_of(s) > 0 and not s.blocked then
+    if not s.blocked and count_of(s) > 0 then
       take_seat(call, s, p)
       if by_age then seats.stamp(call, s) end
     end
-    s.changed, p.changed = true, true
+    p.changed = true
     if p.path == top then break end
-    s, p = p, seats.node(call, parent_of(p.path))
+    s, p = p, above(call, p)
   end
-  if p.path ~= '' then settle(call, p, seats.node(call, parent_of(p.path))) end
+  if p.path ~= '' then settle(call, p, above(call, p)) end
   if not more then ranks.had_turn(call, by_age) end
   return ticks
 end
@@ -153,14 +162,18 @@ function M.ended(call, n, at, ticks, expected, top_bytes)
 end
 
 -- When a node or a pool that time has blocked is to be looked at.
+local function first_of_time(call)
+  if call.has_none and not call.indexes.nt then return nil end
+  return view.first(index(call, 'nt'))
+end
 function M.due(call)
-  local first = view.first(index(call, 'nt'))
+  local first = first_of_time(call)
   return math.min(first and first[1] or math.huge, pools.due(call))
 end
 
 -- What was blocked until now is so no more.
 function M.fire(call)
-  local first = view.first(index(call, 'nt'))
+  local first = first_of_time(call)
   if not first or first[1] > call.now then return false end
   view.take(index(call, 'nt'), first[2])
   if string.sub(first[2], -1) == '/' then
