@@ -118,22 +118,41 @@ function M.all(v)
   return entries
 end
 
--- Whoever was taken out and put in again only has another score.
-function M.write(v)
-  if next(v.gone) ~= nil then
-    local gone = {}
-    for member in pairs(v.gone) do
-      if not v.new[member] then gone[#gone + 1] = member end
+local function remove(v)
+  local gone, last = {}, 0
+  for member in pairs(v.gone) do
+    -- Whoever was put in again only has another score.
+    if not v.new[member] then
+      last = last + 1
+      gone[last] = member
     end
-    text.call('ZREM', v.key, gone)
   end
-  if next(v.new) ~= nil then
-    local new, last = {}, 0
-    for member, score in pairs(v.new) do
-      new[last + 1], new[last + 2] = score == 0 and '0' or score, member
-      last = last + 2
-    end
-    text.call('ZADD', v.key, new)
+  text.call('ZREM', v.key, gone)
+end
+
+local function add(v)
+  local new, last = {}, 0
+  for member, score in pairs(v.new) do
+    new[last + 1], new[last + 2] = score == 0 and '0' or score, member
+    last = last + 2
+  end
+  text.call('ZADD', v.key, new)
+end
+
+-- Of most there is one at the most.
+function M.write(v)
+  local member = next(v.gone)
+  if member and next(v.gone, member) then
+    remove(v)
+  elseif member and not v.new[member] then
+    redis.call('ZREM', v.key, member)
+  end
+  local score
+  member, score = next(v.new)
+  if member and next(v.new, member) then
+    add(v)
+  elseif member then
+    redis.call('ZADD', v.key, score == 0 and '0' or score, member)
   end
 end
 

@@ -120,7 +120,7 @@ local LOOKS = {
     local found = runs.next(call.tag, args[2], args[3])
     local state = store.state(call, id)
     found[4] = (state == nil or store.has_ended(state)) and not store.is_leaving(call, id) and 1 or 0
-    local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. args[2], 0, records.HEAD_AND_NAMES_BYTES - 1)
+    local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. args[2], '0', records.HEAD_AND_NAMES_END)
     found[5] = bytes == '' and not store.has_moved(call, id) and 0 or 1
     found[6] = bytes == '' and 0 or records.message(id, bytes).deliveries
     return found

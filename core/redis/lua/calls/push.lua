@@ -9,19 +9,18 @@ local TOKEN = 600000           -- so long a push is known by it
 local FIELDS = '<i4HI4dddBBdddBdH'
 
 function M.read(call, path, fields, key, rest)
-  local p = {path = path, key = key, rest = rest, after = {}}
   terms.meet(call, path)
-  local delay, at, is_command, bytes, from
-  p.priority, p.attempts_max, p.bytes, p.ttl, delay, at, p.kind, p.mode, p.unique_for, p.quiet, p.max_wait, is_command,
-    p.keep, bytes, from = struct.unpack(FIELDS, fields)
-  p.is_command = is_command == 1
-  p.delay = at > 0 and at - call.now or delay
-  p.text = string.sub(fields, from, from + bytes - 1)
+  local priority, attempts_max, payload_bytes, ttl, delay, at, kind, mode, unique_for, quiet, max_wait, is_command, keep, bytes,
+    from = struct.unpack(FIELDS, fields)
+  local after = {}
   for each = from + bytes, #fields, 9 do
     local id, any = struct.unpack('<dB', fields, each)
-    p.after[#p.after + 1] = {id = id, any = any == 1}
+    after[#after + 1] = {id = id, any = any == 1}
   end
-  return p
+  return {path = path, key = key, rest = rest, after = after, priority = priority, attempts_max = attempts_max,
+    bytes = payload_bytes, ttl = ttl, delay = at > 0 and at - call.now or delay, kind = kind, mode = mode,
+    unique_for = unique_for, quiet = quiet, max_wait = max_wait, is_command = is_command == 1, keep = keep,
+    text = bytes == 0 and '' or string.sub(fields, from, from + bytes - 1)}
 end
 
 -- A new one with a key, which it holds unless it is held behind another.
@@ -122,6 +121,7 @@ function M.run(keys, args)
     for _, p in ipairs(batch) do
       local refusal = amounts.refusal(call, p.path)
       if refusal then return amounts.fault(refusal) end
+      if call.limited == 0 then break end  -- only the queue may be full, and that is the same for all
     end
     uniques.sweep(call)
   end

@@ -37,7 +37,7 @@ end
 
 function M.write(call)
   if #call.events == 0 then return end
-  redis.call('XADD', call.tag .. 'e', 'MINID', '~', text.num(math.max(0, call.now - HORIZON)),
+  redis.call('XADD', call.tag .. 'e', 'MINID', '~', math.max(0, call.now - HORIZON),
     text.num(call.now) .. '-*', 'e', table.concat(call.events))
 end
 

@@ -6,7 +6,7 @@ function M.find(call, id)
   local m = call.messages[id]
   if m == nil then
     local key = call.tag .. 'm:' .. text.num(id)
-    local bytes = redis.call('GETRANGE', key, 0, records.HEAD_AND_NAMES_BYTES - 1)
+    local bytes = redis.call('GETRANGE', key, '0', records.HEAD_AND_NAMES_END)
     m = bytes ~= '' and records.message(id, bytes) or false
     if m and m.state > records.DEAD then m = false end
     call.messages[id] = m

@@ -20,7 +20,7 @@ end
 -- One or so many more of what happens to messages of this tenant, or of what they are.
 function M.count(call, path, what, by)
   by = by or 1
-  local all, tenant, rate = call.sums, of_tenant(call, path), RATES[what]
+  local all, tenant, rate = call.sums, call.tenant_sums[path] or of_tenant(call, path), RATES[what]
   all[what] = all[what] + by
   tenant[what] = tenant[what] + by
   tenant.changed = true
@@ -60,7 +60,7 @@ end
 
 local function write_rates(call)
   local now = math.floor(call.now / 1000)
-  local field = text.num(now % SECONDS)
+  local field = now % SECONDS
   local lately = call.lately
   if lately[1] + lately[2] + lately[3] == 0 then return end
   local bytes = redis.call('HGET', call.tag .. 'rt', field)

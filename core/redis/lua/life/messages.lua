@@ -9,12 +9,11 @@ function M.gather(call, n)
   if since then tree.gather(call, n, since) end
 end
 
-local function count(call, m, what, by) sums.count(call, m.path, what, by) end
-
+local count = sums.count
 local COUNTED = {pushed = 'pushed', leased = 'popped', acked = 'acked', retried = 'retried', released = 'released',
   buried = 'buried', expired = 'expired', cancelled = 'cancelled'}
 local function tell(call, m, kind, more)
-  if COUNTED[kind] then count(call, m, COUNTED[kind]) end
+  if COUNTED[kind] then count(call, m.path, COUNTED[kind]) end
   events.note(call, m, kind, more)
 end
 
@@ -22,8 +21,8 @@ end
 local function returns(m, state) return state == DELAYED and m.deliveries > 0 end
 
 local function leave(call, m, at)
-  count(call, m, records.STATES[m.state], -1)
-  if returns(m, m.state) then count(call, m, 'returning', -1) end
+  count(call, m.path, records.STATES[m.state], -1)
+  if returns(m, m.state) then count(call, m.path, 'returning', -1) end
   local n = seats.node(call, m.path)
   if m.state == READY then
     queues.take(call, m)
@@ -38,7 +37,7 @@ local function leave(call, m, at)
     if m.living then sessions.drop(call, m) end
     m.living, m.watched, m.pid = false, false, 0
   end
-  if m.state == DEAD then count(call, m, 'bytes', m.bytes + m.step_bytes) end
+  if m.state == DEAD then count(call, m.path, 'bytes', m.bytes + m.step_bytes) end
   if m.state == DEAD then view.take(places.graves(call), records.member_of(m)) end
   if m.state == HELD then view.take(places.helds(call), records.member_of(m)) end
   if store.ties(call, m) then waits.leave(call, m) end
@@ -46,8 +45,8 @@ end
 
 local function enter(call, m, state, at)
   m.state = state
-  count(call, m, records.STATES[state])
-  if returns(m, state) then count(call, m, 'returning') end
+  count(call, m.path, records.STATES[state])
+  if returns(m, state) then count(call, m.path, 'returning') end
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
     bell.open(call)
@@ -55,7 +54,7 @@ local function enter(call, m, state, at)
     queues.note_age(call, m, true)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)
   end
-  if state == DEAD then count(call, m, 'bytes', -m.bytes - m.step_bytes) end  -- what is dead takes no room of what is allowed
+  if state == DEAD then count(call, m.path, 'bytes', -m.bytes - m.step_bytes) end  -- what is dead takes no room of what is allowed
   if state == DEAD then view.put(places.graves(call), at, records.member_of(m)) end
   if state == HELD then view.put(places.helds(call), 0, records.member_of(m)) end
   if store.ties(call, m) then waits.enter(call, m) end
@@ -94,7 +93,7 @@ local function finish(call, m, what, verdict)
   told.note(call, m, what, has_run, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
-  count(call, m, 'bytes', -m.bytes - m.step_bytes)
+  count(call, m.path, 'bytes', -m.bytes - m.step_bytes)
   ends.note(call, m.id)
 end
 
@@ -118,7 +117,7 @@ function M.depart(call, m, to)
   view.take(places.ids(call), records.member_of(m))
   store.moved(call, m, to)
   tell(call, m, 'left', {elsewhere = to})
-  count(call, m, 'bytes', -m.bytes - m.step_bytes)
+  count(call, m.path, 'bytes', -m.bytes - m.step_bytes)
 end
 
 function M.bury(call, m, what, at, failure)
@@ -159,7 +158,7 @@ function M.add(call, p)
   call.n = m.id
   call.messages[m.id] = m
   view.put(places.ids(call), m.id, records.member_of(m))
-  count(call, m, 'bytes', m.bytes)
+  count(call, m.path, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, p.arrives and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
     rest = p.rest, elsewhere = p.from})
@@ -168,7 +167,7 @@ end
 
 -- Another payload, with what is said of it, in its place.
 function M.replace(call, m, p)
-  count(call, m, 'bytes', p.bytes - m.bytes)
+  count(call, m.path, 'bytes', p.bytes - m.bytes)
   m.bytes, m.rest, m.keep, m.is_command, m.changed = p.bytes, p.rest, p.keep, p.is_command, true
   tell(call, m, 'replaced', {rest = p.rest})
 end
@@ -179,7 +178,7 @@ function M.edit(call, m, change)
   if is_ready then queues.take(call, m) end
   change()
   m.changed = true
-  if m.state ~= DEAD then count(call, m, 'bytes', m.bytes - before) end
+  if m.state ~= DEAD then count(call, m.path, 'bytes', m.bytes - before) end
   if is_ready then queues.put(call, m) end
 end
 -- That is done; its time to live holds as it is now.
@@ -212,8 +211,8 @@ function M.lease(call, m, n, top, terms, more)
   tree.started(call, n)
   tolls.started(call, m.bytes)
   sums.serve(call, m.path, costs.given_by_start(call, m.bytes))
-  count(call, m, 'ready', -1)
-  count(call, m, 'leased')
+  count(call, m.path, 'ready', -1)
+  count(call, m.path, 'leased')
   if m.deliveries == 0 then histograms.note(call, 'w', call.now - m.since) end
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
@@ -277,7 +276,7 @@ function M.judge(call, m, verdict, delay, failure, run_us)
     if verdict == 3 then
       M.bury(call, m, 'buried', call.now, failure)
     elseif attempt_failed(call, m, delay, failure) then
-      count(call, m, 'retried')
+      count(call, m.path, 'retried')
       return 'buried'
     else
       tell(call, m, 'retried', {due = delay > 0 and call.now + delay or 0, failure = failure})

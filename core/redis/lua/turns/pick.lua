@@ -11,7 +11,7 @@ function M.is_blocked(call, n, of_own)
   local each = n
   while each do
     if each.blocked then return true end
-    each = seats.above(call, each)
+    each = each.above or seats.above(call, each)
   end
   for _, name in ipairs(seats.pools_of(call, n)) do
     if not pools.has_room(call, name) then return true end

@@ -142,7 +142,7 @@ local function note_idle(call, n, running, at)
   while p do
     if s.run <= running and (count_of(s) == 0 or (s.blocked and not s.own)) then s.idle = at end
     p.changed = true
-    s, p = p, above(call, p)
+    s, p = p, p.above or above(call, p)
   end
 end
 

@@ -12,9 +12,8 @@ local function due_of(n, now)
   return due
 end
 
--- It is blocked or not, as it stands at `now`. Most nodes have nothing that could be in the way.
+-- It is blocked or not, as it stands at `now`.
 local function look_again(call, n, now)
-  if n.limits == limits.USUAL and not n.blocked and not n.paused and n.limited == 0 then return end
   local due = due_of(n, now)
   if due < math.huge then
     view.take(index(call, 'nt'), n.path)
@@ -50,14 +49,17 @@ local function gather_again(call, n, gathers, now)
 end
 
 local function add_running(call, n, more)
-  local own, now = n.own, call.now
+  local own, now, usual = n.own, call.now, limits.USUAL
   if own.run == 0 or own.run + more == 0 then list(call, 'rn', n.path, more > 0) end
   own.run = own.run + more
   while n do
     n.run, n.changed = n.run + more, true
-    if more > 0 then limits.take(n.limits, now) end
-    look_again(call, n, now)
-    n = above(call, n)
+    -- In the way of most nodes there is nothing, and nothing can be.
+    if n.limits ~= usual or n.blocked or n.paused or n.limited ~= 0 then
+      if more > 0 then limits.take(n.limits, now) end
+      look_again(call, n, now)
+    end
+    n = n.above or above(call, n)
   end
 end
 
