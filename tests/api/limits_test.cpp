@@ -87,6 +87,18 @@ TEST_CASE("a tenant starts no more often than its rate, after its burst") {
   CHECK(q.served() == "4 5 6");
 }
 
+TEST_CASE("of what time brings each comes at its own time, also where nobody looked for long") {
+  ON_EVERY_ENGINE(q);
+  q.set("x/a", PolicyKey::concurrency, 1);
+  q.push_many("x/a", 2);
+  REQUIRE(q.lease_all(timed_lease(1, 50)).deliveries.size() == 1);
+  q.set("x/a", PolicyKey::limited, 100);  // so its lease that ends at 50 does not open it
+  q.push("x/b", "b", {.delay_ms = 70});
+  q.clock().advance(1'000);
+  CHECK(q.served(1) == "b");
+  CHECK(q.served(1) == "x/a1");
+}
+
 TEST_CASE("a whole queue starts no more often than its rate, after its burst, whoever its tenants are") {
   ON_EVERY_ENGINE(q);
   q.set("", PolicyKey::rate, 2, 1'000);

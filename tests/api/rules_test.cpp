@@ -69,6 +69,21 @@ TEST_CASE("something set for a tenant that is not there yet goes with its rule")
   CHECK(q.served() == "a1");
 }
 
+TEST_CASE("what was set and unset before anything came leaves a tenant to the rules, also to later ones") {
+  ON_EVERY_ENGINE(q);
+  const auto set_and_unset = [&](const char* tenant) {
+    q.set(tenant, PolicyKey::concurrency, 5);
+    q.unset(tenant, PolicyKey::concurrency);
+  };
+  load(q, 1, {{"b", {concurrency(1)}}});
+  for (const char* tenant : {"a", "b", "c"}) set_and_unset(tenant);
+  load(q, 2, {{"a", {concurrency(1)}}, {"c", {concurrency(1)}}});
+  q.push_many("a", 2);
+  q.push_many("b", 2);
+  q.push_many("c/x", 2);
+  CHECK(q.lease_all({.want = 99}).deliveries.size() == 1 + 2 + 1);
+}
+
 TEST_CASE("a rule puts tenants into a pool") {
   ON_EVERY_ENGINE(q);
   const std::vector<PoolRule> pools = {{"p", {concurrency(1)}}};

@@ -77,7 +77,8 @@ function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) 
 local function fire(call)
   local first, node, session_end, nonce = view.first(places.timers(call)), tree.due(call), end_of_session(call)
   local due = first and first[1] or math.huge
-  if math.min(due, session_end, node) > call.now then return false end
+  call.fired_at = math.min(due, session_end, node)
+  if call.fired_at > call.now then return false end
   if due <= math.min(node, session_end) then
     messages.fire(call, due, first[2])
   elseif node <= session_end then
@@ -96,6 +97,7 @@ function M.begin(keys, run, nonces)
   sessions.hear(call, nonces)
   local fired = 0
   while fired < FIRED and fire(call) do fired = fired + 1 end
+  call.fired_at = nil
   if fired < FIRED then
     after.settle(call)
     messages.forget_dead(call, FIRED)

@@ -83,12 +83,13 @@ function M.set_tenant(call, path, values)
   if set_tenant(call, path, values) then count_pools(call) end
 end
 
--- Those for whom something comes the first time, with all above them: nothing runs there yet.
+-- Those for whom something comes and in whom nobody sat yet, with all above them: nothing runs there. What was set of one
+-- made its node, and was unset since maybe: then nobody has told it of rules that came later.
 function M.meet(call, path)
   if call.rules == 0 then return end
   seats.each_node(call, seats.node(call, path), function(n)
-    if n.path == '' or not n.is_new then return end
-    n.is_new = false
+    if n.path == '' or n.joins > 0 or n.is_met then return end
+    n.is_met = true
     set_tenant(call, n.path, rules.of(call, n.path))
   end)
 end

@@ -48,8 +48,9 @@ local function gather_again(call, n, gathers, now)
   settle(call, n.own, n, costs.of_group(call, n.own, now), now, true)
 end
 
+-- By a timer at that timer's time: what time has blocked for longer stays so until its own turn comes among the timers.
 local function add_running(call, n, more)
-  local own, now, usual = n.own, call.now, limits.USUAL
+  local own, now, usual = n.own, call.fired_at or call.now, limits.USUAL
   if own.run == 0 or own.run + more == 0 then list(call, 'rn', n.path, more > 0) end
   own.run = own.run + more
   while n do
