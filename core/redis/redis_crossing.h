@@ -22,9 +22,8 @@ class RedisCrossing {
   RedisCrossing(Shard& shard, ServerAccess access, std::string queue, std::string nonce)
       : shard_(shard), access_(std::move(access)), queue_(std::move(queue)), nonce_(std::move(nonce)) {}
 
-  /// A message with a command: what only clients read of it, as it was seen and as it has to be there. Both
-  /// are
-  /// "" where it has none.
+  /// Of a message with a command, what only clients read of it: as it was seen, and as it has to be there.
+  /// Both are "" where it has none.
   struct Rests {
     std::string here, there;
   };
