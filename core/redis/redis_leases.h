@@ -54,6 +54,8 @@ class RedisLeases {
   Parts parts_of(const Receipt& receipt) const;
   /// What was buried since its command is not genuine.
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
+  /// An answer was lost that may have given something: the next call takes that back.
+  bool is_unheard() const { return is_unheard_; }
   /// By the last answer, what it was lent of limits over all shards: see LentRecord.
   const std::string& lent() const { return lent_; }
 

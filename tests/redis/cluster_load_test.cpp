@@ -11,6 +11,8 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace fq::test {
 
@@ -85,6 +87,7 @@ class Load {
     LeaseRequest request = for_a_minute(16);
     request.hold = Hold::process;
     for (int empty = 0; empty < 3;) {
+      settle_again(*queue);
       const Result<LeaseReply> leased = queue->lease(request);
       const bool is_left = is_all_pushed_ && leased && leased->deliveries.empty();
       away.clear();
@@ -102,16 +105,24 @@ class Load {
       if (acked_.count(number(each.id)) != 0) revived_.insert(number(each.id));
       Settle ack;
       ack.receipt = each.receipt;
-      const Result<SettleReply> settled = queue.settle({&ack, 1}, nullptr);
-      if (settled && !settled->error && settled->items.at(0) == SettleStatus::ok)
-        acked_.insert(number(each.id));
+      settle(queue, ack, each.id);
     }
+  }
+  /// What is not known to be said is said again, as a worker does.
+  void settle(Queue& queue, const Settle& ack, MessageId id) {
+    const Result<SettleReply> settled = queue.settle({&ack, 1}, nullptr);
+    if (!settled || settled->error) unsaid_.push_back({ack, id});
+    if (settled && !settled->error && settled->items.at(0) == SettleStatus::ok) acked_.insert(number(id));
+  }
+  void settle_again(Queue& queue) {
+    for (const auto& [ack, id] : std::exchange(unsaid_, {})) settle(queue, ack, id);
   }
 
   const Location location_;
   std::atomic<bool> is_over_ = false, is_all_pushed_ = false;
   std::mutex mutex_;
   std::set<uint64_t> accepted_, served_, acked_, revived_;
+  std::vector<std::pair<Settle, MessageId>> unsaid_;
   std::thread pusher_, worker_;
 };
 

@@ -39,25 +39,26 @@ Result<void> ShardedLeases::do_what_is_due() {
   return due.empty() ? Result<void>() : visits_.look(true);
 }
 
-Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& reply) {
-  for (const size_t shard : visits_.with_news()) {
+/// Each of these takes nothing and is told of what is new. What does not answer is passed over: it keeps
+/// that.
+Result<void> ShardedLeases::call(const std::vector<size_t>& shards, const LeaseRequest& request,
+                                 LeaseReply& reply) {
+  for (const size_t shard : shards) {
     uint64_t bytes = 0;
     const auto added = add(request, shard, 0, bytes, reply, {});
     if (added) continue;
     if (!is_away(added.error())) return added.error();
-    visits_.lost(shard, added.error());  // it keeps them
+    visits_.lost(shard, added.error());
   }
   return {};
 }
 
-/// What has rung for one that takes nothing now is for others.
-Result<void> ShardedLeases::hand_bells_on(const LeaseRequest& request, LeaseReply& reply) {
-  for (const size_t shard : bells_.rung()) {
-    uint64_t bytes = 0;
-    const auto added = add(request, shard, 0, bytes, reply, {});
-    if (!added && !is_away(added.error())) return added.error();
-  }
-  return {};
+/// It comes back with the next call of its shard, to which nothing else may lead any more: for others it is
+/// held.
+Result<void> ShardedLeases::take_back_unheard(const LeaseRequest& request, LeaseReply& reply) {
+  if (unheard_.empty()) return {};
+  FQ_TRY(call({unheard_.begin(), unheard_.end()}, request, reply));
+  return visits_.look(true);
 }
 
 Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass,
@@ -95,8 +96,10 @@ Result<RedisLeases::Added> ShardedLeases::add(const LeaseRequest& request, size_
                                               uint64_t& bytes_left, LeaseReply& reply,
                                               std::string_view loans) {
   RedisLeases& leases = shards_.at(shard).leases();
-  FQ_TRY_SET(const RedisLeases::Added added, leases.add(request, want, bytes_left, reply, loans));
-  purses_.know(shard, leases.lent());
+  Result<RedisLeases::Added> added = leases.add(request, want, bytes_left, reply, loans);
+  if (leases.is_unheard()) unheard_.insert(shard);
+  if (!leases.is_unheard()) unheard_.erase(shard);
+  if (added) purses_.know(shard, leases.lent());
   return added;
 }
 
@@ -132,8 +135,10 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   LeaseReply reply;
   FQ_TRY(visits_.look(fresh));
   FQ_TRY(do_what_is_due());
-  if (request.watch) FQ_TRY(take_news(request, reply));
-  if (!takes(request)) FQ_TRY(hand_bells_on(request, reply));
+  FQ_TRY(take_back_unheard(request, reply));
+  if (request.watch) FQ_TRY(call(visits_.with_news(), request, reply));
+  // What has rung for one that takes nothing now is for others.
+  if (!takes(request)) FQ_TRY(call(bells_.rung(), request, reply));
   Pass pass{{}, request.look ? 0 : request.want, request.bytes_max};
   if (!request.tenant.empty()) pass.only = shards_.of_tenant(request.tenant);
   FQ_TRY(take(request, pass, reply));

@@ -29,13 +29,13 @@ class ShardedLeases {
     bool servable = false;  // where nothing is taken
   };
   Result<void> do_what_is_due();
-  Result<void> take_news(const LeaseRequest& request, LeaseReply& reply);
+  Result<void> take_back_unheard(const LeaseRequest& request, LeaseReply& reply);
+  Result<void> call(const std::vector<size_t>& shards, const LeaseRequest& request, LeaseReply& reply);
   Result<void> visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass, LeaseReply& reply);
   Result<RedisLeases::Added> add(const LeaseRequest& request, size_t shard, size_t want, uint64_t& bytes_left,
                                  LeaseReply& reply, std::string_view loans);
   Result<bool> opens(const LeaseRequest& request, size_t shard, LeaseReply& reply);
   Result<void> take(const LeaseRequest& request, Pass& pass, LeaseReply& reply);
-  Result<void> hand_bells_on(const LeaseRequest& request, LeaseReply& reply);
   Result<LeaseReply> wait(const LeaseRequest& request);
   Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
 
@@ -43,6 +43,7 @@ class ShardedLeases {
   Purses& purses_;
   Visits visits_;
   ShardBells bells_;
+  std::set<size_t> unheard_;  // shards of which an answer was lost that may have given something
 };
 
 }  // namespace fq

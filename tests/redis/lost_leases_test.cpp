@@ -1,0 +1,62 @@
+// lost_leases_test - a lease is made over shards and its answer never comes: the message is not kept from
+// anybody.
+
+// System.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+// Tests.
+#include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+/// Has the server do it, and tells nobody what it answers.
+void do_unheard(const TestServer& server, const std::string& asked) {
+  const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  server.socket().copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::send(connection, asked.data(), asked.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(asked.size()));
+  char answer[64];
+  REQUIRE(::recv(connection, answer, sizeof answer, 0) > 0);
+  ::close(connection);
+}
+
+}  // namespace
+
+TEST_CASE("what a lease gave whose answer was lost, also when asked again, comes with the next one") {
+  Sharded s(4);
+  std::atomic<int> lost = 0;
+  Relay* line = nullptr;
+  Relay relay(s.server, [&](const std::string& asked) {
+    const bool is_lease = asked.find("_work\r\n") != std::string::npos;
+    if (!is_lease || lost == 0) return std::string();
+    --lost;
+    do_unheard(s.server, asked);
+    line->cut();
+    return std::string();
+  });
+  line = &relay;
+  const auto queue = open_on(real_time_engine(), relay.spool("?timeout=2s"));
+  LeaseRequest request;  // held by living: no time brings it back
+  push_one(*queue, "a", "first");
+  const LeaseReply first = answered(queue->lease(request));  // so the server knows of this client
+  REQUIRE(first.deliveries.size() == 1);
+  push_one(*queue, "a", "second");
+  lost = 2;
+  const Result<LeaseReply> unheard = queue->lease(request);
+  if (unheard) CHECK(unheard->deliveries.empty());
+  CHECK(lost == 0);
+  CHECK(answered(s.queue->stats({})).rows.at(0).leased == 2);
+  const LeaseReply next = answered(queue->lease(request));
+  REQUIRE(next.deliveries.size() == 1);
+  CHECK(next.deliveries[0].payload.bytes() == "second");
+}
+
+}  // namespace fq::test
