@@ -2,8 +2,8 @@
 #pragma once
 
 // fq, this room.
-#include "core/redis/redis_look.h"
-#include "core/redis/redis_policy.h"
+#include "core/redis/views/redis_look.h"
+#include "core/redis/shard/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

@@ -4,7 +4,7 @@
 // System.
 #include <span>
 // fq, this room.
-#include "core/redis/redis_policy.h"
+#include "core/redis/shard/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

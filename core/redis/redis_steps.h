@@ -8,8 +8,8 @@
 // System.
 #include <string>
 // fq, this room.
-#include "core/redis/redis_leases.h"
-#include "core/redis/redis_policy.h"
+#include "core/redis/leases/redis_leases.h"
+#include "core/redis/shard/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

@@ -4,7 +4,7 @@
 // System.
 #include <memory>
 // fq, this room.
-#include "core/redis/shard/move_target.h"
+#include "core/redis/moves/move_target.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/redis/redis_peek.h"
+#include "core/redis/views/redis_peek.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/redis/redis_look.h"
+#include "core/redis/views/redis_look.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/redis/redis_crossing.h"
+#include "core/redis/moves/redis_crossing.h"
 
 // System.
 #include <utility>

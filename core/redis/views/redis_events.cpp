@@ -1,4 +1,4 @@
-#include "core/redis/redis_events.h"
+#include "core/redis/views/redis_events.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/redis/redis_command_check.h"
+#include "core/redis/leases/redis_command_check.h"
 
 // fq, below us.
 #include "core/base/clock.h"

@@ -1,4 +1,4 @@
-#include "core/redis/redis_leases.h"
+#include "core/redis/leases/redis_leases.h"
 
 // System.
 #include <algorithm>
@@ -11,7 +11,7 @@
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
-#include "core/redis/lease_words.h"
+#include "core/redis/leases/lease_words.h"
 #include "core/redis/shard/bells.h"
 #include "core/redis/shard/waiting.h"
 

@@ -12,7 +12,7 @@
 // fq, below us.
 #include "core/api/move.h"
 // fq, this room.
-#include "core/redis/shard/move_target.h"
+#include "core/redis/moves/move_target.h"
 
 namespace fq {
 

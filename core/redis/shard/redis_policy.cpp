@@ -1,4 +1,4 @@
-#include "core/redis/redis_policy.h"
+#include "core/redis/shard/redis_policy.h"
 
 // System.
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 // fq, this room.
-#include "core/redis/redis_leases.h"
+#include "core/redis/leases/redis_leases.h"
 #include "core/redis/views/standings.h"
 #include "core/redis/views/time_counts.h"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 // fq, this room.
-#include "core/redis/redis_crossing.h"
+#include "core/redis/moves/redis_crossing.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

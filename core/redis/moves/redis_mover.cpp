@@ -1,4 +1,4 @@
-#include "core/redis/redis_mover.h"
+#include "core/redis/moves/redis_mover.h"
 
 // fq, below us.
 #include "core/base/text/decimal.h"

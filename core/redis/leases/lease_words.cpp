@@ -1,4 +1,4 @@
-#include "core/redis/lease_words.h"
+#include "core/redis/leases/lease_words.h"
 
 // System.
 #include <unistd.h>

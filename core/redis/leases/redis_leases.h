@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 // fq, this room.
-#include "core/redis/redis_command_check.h"
+#include "core/redis/leases/redis_command_check.h"
 #include "core/redis/shard/catalog.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/session.h"

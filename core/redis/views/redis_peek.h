@@ -8,7 +8,7 @@
 // System.
 #include <unordered_set>
 // fq, this room.
-#include "core/redis/redis_look.h"
+#include "core/redis/views/redis_look.h"
 
 namespace fq {
 
