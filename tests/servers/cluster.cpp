@@ -134,20 +134,32 @@ std::string TestCluster::name_of(size_t i) const {
   return command(*nodes_.at(i).server, {"CLUSTER", "MYID"}).text;
 }
 
+/// As `asked` says.
+std::optional<size_t> TestCluster::owner_by(const Node& asked, int64_t slot) const {
+  const Reply ranges = command(*asked.server, {"CLUSTER", "SLOTS"});
+  for (const Reply& range : ranges.items) {
+    if (slot < range.at(0).number || slot > range.at(1).number) continue;
+    for (size_t i = 0; i < size(); ++i) {
+      if (nodes_[i].port == range.at(2).at(1).number) return i;
+    }
+  }
+  return std::nullopt;
+}
+
 size_t TestCluster::owner_of(std::string_view key) const {
   const int64_t slot = slot_of(key);
-  for (const Node& asked : nodes_) {
-    if (!asked.server->lives()) continue;
-    const Reply ranges = command(*asked.server, {"CLUSTER", "SLOTS"});
-    for (const Reply& range : ranges.items) {
-      if (slot < range.at(0).number || slot > range.at(1).number) continue;
-      for (size_t i = 0; i < size(); ++i) {
-        if (nodes_[i].port == range.at(2).at(1).number) return i;
-      }
+  std::optional<size_t> owner;
+  wait_for("all say the same of a slot", [&] {
+    owner.reset();
+    for (const Node& asked : nodes_) {
+      if (!asked.server->lives()) continue;
+      const std::optional<size_t> said = owner_by(asked, slot);
+      if (!said || (owner && *said != *owner)) return false;
+      owner = said;
     }
-    break;
-  }
-  throw std::runtime_error("nobody has the slot of " + std::string(key));
+    return owner.has_value();
+  });
+  return *owner;
 }
 
 void TestCluster::begin_move(std::string_view key, size_t from, size_t to) {

@@ -4,6 +4,7 @@
 // System.
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ class TestCluster {
   std::string address(size_t i) const { return "127.0.0.1:" + std::to_string(nodes_.at(i).port); }
   /// The spool, by all of its servers.
   std::string spool(const std::string& options = {}) const;
-  /// Which of them is the master that has this key, as the first that lives says.
+  /// Which of them is the master that has this key, once all that live say the same.
   size_t owner_of(std::string_view key) const;
   std::string name_of(size_t i) const;
   /// Steps of a move of the slot that has this key.
@@ -47,6 +48,7 @@ class TestCluster {
   };
   void start(size_t count);
   void join(size_t masters);
+  std::optional<size_t> owner_by(const Node& asked, int64_t slot) const;
   std::vector<Node> nodes_;
 };
 
