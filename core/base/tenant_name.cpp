@@ -34,19 +34,19 @@ bool are_plain(const char* at) {
   return ((past_ascii | below | dot_or_slash) & kHighs) == 0;
 }
 
-}  // namespace
+/// Whether all of it is so. Needs: it is not empty.
+bool has_plain_characters(std::string_view name) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (name.size() < kWord)
+    return std::ranges::all_of(name, [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+  for (size_t at = 0; at + kWord < name.size(); at += kWord)
+    if (!are_plain(name.data() + at)) return false;
+  return are_plain(name.data() + name.size() - kWord);  // the rest, with some that were looked at
+}
 
-std::string_view tenant_name_fault(std::string_view name) {
-  if (name.empty()) return "is empty";
-  if (name.size() > kTenantBytesMax) return "is longer than 255 bytes";
-  size_t plain = 0;
-  while (plain + sizeof(uint64_t) <= name.size() && are_plain(name.data() + plain)) plain += sizeof(uint64_t);
-  // The rest with some of those before it, which are looked at again.
-  const bool is_last = plain > 0 && name.size() - plain < sizeof(uint64_t);
-  if (is_last && are_plain(name.data() + name.size() - sizeof(uint64_t))) return "";
-  while (plain < name.size() && kPlain[static_cast<unsigned char>(name[plain])]) ++plain;
-  if (plain == name.size()) return "";
-  for (std::string_view rest = name.substr(plain); !rest.empty();) {
+/// Apart, since few names come here.
+[[gnu::noinline]] std::string_view fault_of_levels(std::string_view name) {
+  for (std::string_view rest = name; !rest.empty();) {
     const Utf8Char next = utf8_next(rest);
     if (next.bytes == 0) return "is not UTF-8";
     if (is_control(next.code)) return "has a control character in it";
@@ -60,8 +60,15 @@ std::string_view tenant_name_fault(std::string_view name) {
     if (level == "." || level == "..") return "has a level '.' or '..'";
     start = end + 1;
   }
-  if (levels > kTenantLevelsMax) return "has more than 8 levels";
-  return "";
+  return levels > kTenantLevelsMax ? "has more than 8 levels" : "";
+}
+
+}  // namespace
+
+std::string_view tenant_name_fault(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kTenantBytesMax) return "is longer than 255 bytes";
+  return has_plain_characters(name) ? std::string_view() : fault_of_levels(name);
 }
 
 std::string_view queue_name_fault(std::string_view name) {

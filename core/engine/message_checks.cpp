@@ -1,5 +1,7 @@
 #include "core/engine/message_checks.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/tenant_name.h"
 
@@ -40,20 +42,19 @@ Result<void> check_key(const NewMessage& message) {
   return {};
 }
 
-}  // namespace
+Error bad_tenant(std::string_view tenant, std::string_view fault) {
+  return Error{ErrorKind::usage, "tenant '" + std::string(tenant) + "': " + std::string(fault), 0};
+}
 
-Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
-  const std::string_view fault = tenant_name_fault(message.tenant);
-  if (!fault.empty()) {
-    return Error{ErrorKind::usage, "tenant '" + std::string(message.tenant) + "': " + std::string(fault), 0};
-  }
-  if (message.payload.size() > payload_bytes_max) {
-    return Error{ErrorKind::bad_data,
-                 "payload: has " + std::to_string(message.payload.size()) + " bytes, the limit is " +
-                     std::to_string(payload_bytes_max) + " (max_payload in fq.toml)",
-                 0};
-  }
-  if (message.payload.size() > UINT32_MAX) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
+Error too_large(size_t bytes, uint64_t most) {
+  if (bytes <= most) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
+  return Error{ErrorKind::bad_data,
+               "payload: has " + std::to_string(bytes) + " bytes, the limit is " + std::to_string(most) +
+                   " (max_payload in fq.toml)",
+               0};
+}
+
+Result<void> check_rest(const NewMessage& message) {
   if (message.key.size() > kSortKeyBytesMax) {
     return Error{ErrorKind::usage, "key: has more than " + std::to_string(kSortKeyBytesMax) + " bytes", 0};
   }
@@ -76,6 +77,16 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
   if (message.ttl_ms && *message.ttl_ms <= 0)
     return Error{ErrorKind::usage, "ttl: must be longer than 0s", 0};
   return check_command(message);
+}
+
+}  // namespace
+
+Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
+  const std::string_view fault = tenant_name_fault(message.tenant);
+  if (!fault.empty()) return bad_tenant(message.tenant, fault);
+  if (message.payload.size() > std::min<uint64_t>(payload_bytes_max, UINT32_MAX))
+    return too_large(message.payload.size(), payload_bytes_max);
+  return is_bare(message) ? Result<void>() : check_rest(message);
 }
 
 NewMessage values_of(const ExportedMessage& message) {

@@ -15,6 +15,17 @@ inline bool comes_after(const NewMessage& message) {
 /// A key, or messages that it comes after.
 inline bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
 
+/// Nothing is said of it but its tenant, payload and priority, as of most. Asked all at once, since as a rule
+/// each answer is the same.
+inline bool is_bare(const NewMessage& message) {
+  const auto any = [](const auto&... given) { return (size_t{given.has_value()} | ...); };
+  const size_t values = any(message.delay_ms, message.at_wall_ms, message.attempts_max, message.command,
+                            message.timeout_ms, message.keep_ms, message.call, message.ttl_ms);
+  const size_t texts =
+      message.key.size() | message.unique.size() | message.debounce.size() | message.schedule.size();
+  return (values | texts) == 0 && message.tags.empty() && !comes_after(message);
+}
+
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
 
 /// The values that a push would give of it: all but its past and its dependencies.

@@ -97,17 +97,6 @@ void Growth::grow(Txn& txn, ArrayName array, uint32_t page) const {
   follow_scope(txn, region_.root);  // there may be places now
 }
 
-Need Growth::need_of(std::string_view tenant, std::string_view key) {
-  // A node each level, and the self child of an inner one.
-  Need need{.messages = 1, .tenants = 2, .text_cells = text_cells(tenant.size())};
-  if (!key.empty()) need.text_cells += text_cells(key.size() + kKeyTailBytes);
-  for (size_t end = tenant.find('/'); end != std::string_view::npos; end = tenant.find('/', end + 1)) {
-    ++need.tenants;
-    need.text_cells += text_cells(end);
-  }
-  return need;
-}
-
 Need Growth::need_of_setting(std::string_view path, const NodePatch& patch) {
   Need need = need_of(path, {});
   need.controls = 1;

@@ -11,6 +11,7 @@
 // fq, this room.
 #include "core/schedule/memory/arrays.h"
 #include "core/schedule/memory/node_values.h"
+#include "core/schedule/order/message_order.h"
 
 namespace fq {
 
@@ -24,7 +25,7 @@ class Growth {
   explicit Growth(const Region& region) : region_(region) {}
 
   /// An upper bound of what adding a message of this tenant and key needs.
-  static Need need_of(std::string_view tenant, std::string_view key);
+  static constexpr Need need_of(std::string_view tenant, std::string_view key);
   static Need need_of_setting(std::string_view path, const NodePatch& patch);
   static Need need_of_rule(std::string_view pattern, const NodePatch& values);
   static Need need_of_pool(std::string_view name);
@@ -42,5 +43,16 @@ class Growth {
  private:
   const Region& region_;
 };
+
+constexpr Need Growth::need_of(std::string_view tenant, std::string_view key) {
+  // A node each level, and the self child of an inner one.
+  Need need{.messages = 1, .tenants = 2, .text_cells = text_cells(tenant.size())};
+  if (!key.empty()) need.text_cells += text_cells(key.size() + kKeyTailBytes);
+  for (size_t end = tenant.find('/'); end != std::string_view::npos; end = tenant.find('/', end + 1)) {
+    ++need.tenants;
+    need.text_cells += text_cells(end);
+  }
+  return need;
+}
 
 }  // namespace fq

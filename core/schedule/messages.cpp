@@ -67,7 +67,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
                                                (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
                                                (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0) |
                                                from.job_flags));
-  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
+  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, made, region.root.entry_supply.used);
   return {slot, entry, tenant};
 }
 

@@ -17,6 +17,7 @@
 #include "core/schedule/node_policy.h"
 #include "core/schedule/order/timetable.h"
 #include "core/schedule/past.h"
+#include "core/schedule/plain_push.h"
 #include "core/schedule/tenants.h"
 #include "core/schedule/timers.h"
 #include "core/schedule/turns.h"
@@ -29,6 +30,7 @@ class Schedule {
   Schedule(Arena arena, ScheduleRoot& root) : region_{std::move(arena), root} {}
 
   Messages messages() const { return Messages(region_); }
+  PlainPush plain_push() const { return PlainPush(region_); }
   Turns turns() const { return Turns(region_); }
   Edits edits() const { return Edits(region_); }
   Dependents dependents() const { return Dependents(region_); }

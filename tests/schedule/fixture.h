@@ -82,6 +82,26 @@ class ScheduleFixture {
     change([&](Schedule& s, Txn& txn) { s.messages().add(txn, entry); });
     return last_id;
   }
+  /// By PlainPush, or as add() does where that takes it not, and returns which.
+  bool add_plain(PlainEntry entry) {
+    entry.id = MessageId{++last_id};
+    entry.now_ms = now;
+    make_room(Growth::need_of(entry.tenant, {}));
+    bool is_plain = true;
+    change([&](Schedule& s, Txn& txn) {
+      is_plain = s.plain_push().add(txn, entry).has_value();
+      if (is_plain) return;
+      s.messages().add(txn, {.id = entry.id,
+                             .tenant = entry.tenant,
+                             .payload_bytes = entry.payload_bytes,
+                             .overhead_bytes = entry.overhead_bytes,
+                             .attempts_max = entry.attempts_max,
+                             .blob = (entry.flags & kEntryBlob) != 0,
+                             .job_flags = static_cast<uint8_t>(entry.flags & kEntryJob),
+                             .now_ms = now});
+    });
+    return is_plain;
+  }
   /// Leases the next message and returns its id, 0 when nothing can be served.
   uint64_t lease(const std::string& from = "", int64_t until_ms = kNever,
                  uint16_t attempts_max = UINT16_MAX) {

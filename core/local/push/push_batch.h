@@ -23,6 +23,7 @@ class PushBatch {
   std::vector<MessageItem>& items() { return items_; }
 
  private:
+  void describe(const NewMessage& message, MessageId behind, int64_t next_wall_ms, MessageItem& item);
   std::string_view keep(std::string text);
 
   std::vector<MessageItem> items_;

@@ -12,9 +12,10 @@ namespace {
 constexpr uint64_t kMessageBytes = 128;  // of a message of which nothing is said, about
 
 /// What a message takes in the journal beside its payload: its item, and what its end takes.
-uint64_t overhead_of(const MessageItem& item) {
-  return pushed_item_bytes(item) - item.payload.size() + kClosingBytes;
+uint64_t overhead_of(const MessageItem& item, size_t item_bytes) {
+  return item_bytes - item.payload.size() + kClosingBytes;
 }
+uint64_t overhead_of(const MessageItem& item) { return overhead_of(item, pushed_item_bytes(item)); }
 
 /// Such a thing is told from `position` on.
 void note_pin(Txn& txn, Pin& pin, uint64_t position) {
@@ -29,24 +30,6 @@ uint8_t job_flags_of(const MessageItem& item) {
 }
 
 }  // namespace
-
-Need need_of(const MessageItem& item) {
-  Need need = Growth::need_of(item.tenant, item.key);
-  if (item.terms.empty()) return need;
-  need.extras = 1;
-  need.keys = 1;
-  if (const auto terms = decode_terms(item.terms)) {
-    need.waits = static_cast<uint32_t>(terms->after.size() / 8);
-    if (terms->imported) need.keys = 2;
-  }
-  return need;
-}
-
-Need need_of(const SteppedRecord& step) {
-  Need need = KeptSteps::need();
-  need.waits = static_cast<uint32_t>(step.after.size() / 8);
-  return need;
-}
 
 NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_position,
                          int64_t at_wall_ms) const {
@@ -106,10 +89,27 @@ std::optional<KeyHash> Apply::key_of(const MessageItem& item) const {
   return hash_of(item.tenant, *terms);
 }
 
+SlotIndex Apply::add(Txn& txn, const MessageItem& item, size_t item_bytes, MessageId id,
+                     uint64_t item_position, int64_t at_wall_ms) {
+  const bool is_plain = item.terms.empty() && item.key.empty() && item.priority == 0 && item.due_wall_ms == 0;
+  if (is_plain) {
+    const PlainEntry entry{.id = id,
+                           .tenant = item.tenant,
+                           .item_position = item_position,
+                           .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
+                           .overhead_bytes = overhead_of(item, item_bytes),
+                           .attempts_max = item.attempts_max,
+                           .flags = static_cast<uint8_t>(job_flags_of(item) | (item.blob ? kEntryBlob : 0)),
+                           .now_ms = store_.boot_of(at_wall_ms)};
+    if (const auto slot = store_.schedule().plain_push().add(txn, entry)) return *slot;
+  }
+  return store_.schedule().messages().add(txn, entry_of(item, id, item_position, at_wall_ms));
+}
+
 SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
                          int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
-  const SlotIndex slot = add(txn, item, id, item_position, at_wall_ms);
+  const SlotIndex slot = add(txn, item, pushed_item_bytes(item), id, item_position, at_wall_ms);
   table_.add_live(txn, item_position);
   if (number(id) >= header.next_id) txn.set(header.next_id, number(id) + 1);
   made(txn, item, id);

@@ -11,12 +11,6 @@
 
 namespace fq {
 
-/// Room that a message takes in the schedule.
-Need need_of(const MessageItem& item);
-
-/// And what a step takes.
-Need need_of(const SteppedRecord& step);
-
 class Apply {
  public:
   explicit Apply(Store& store) : store_(store), table_(store.header()) {}
@@ -25,9 +19,9 @@ class Apply {
   SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
                     int64_t at_wall_ms);
   /// The same for one of many, whose ids are taken already and which are counted in their file together.
-  SlotIndex add(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) {
-    return store_.schedule().messages().add(txn, entry_of(item, id, item_position, at_wall_ms));
-  }
+  /// `item_bytes`: of the item, as pushed_item_bytes() tells.
+  SlotIndex add(Txn& txn, const MessageItem& item, size_t item_bytes, MessageId id, uint64_t item_position,
+                int64_t at_wall_ms);
 
   /// Applies the record at `position` to the message in `slot`. `holder`: leased only. `serial`: leased only,
   /// of this message. A retry or a death that was the last attempt leaves it dead: returns true then.

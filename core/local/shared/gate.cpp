@@ -192,6 +192,18 @@ void Gate::visit_pending(const std::function<void(const MessageItem&)>& visit) {
   }
 }
 
+[[gnu::always_inline]] inline void Gate::link(Txn& txn, const MessageItem& item, size_t item_bytes,
+                                              MessageId id, uint64_t item_position, int64_t at_wall_ms,
+                                              Linked& linked) {
+  apply_.add(txn, item, item_bytes, id, item_position, at_wall_ms);
+  linked.delayed |= item.due_wall_ms != 0;
+  if (item.terms.empty()) return;  // as of most: the rest is a matter of terms
+  apply_.made(txn, item, id);
+  if (const std::optional<KeyHash> key = apply_.key_of(item)) {
+    take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
+  }
+}
+
 bool Gate::apply_some() {
   SegmentHeader& header = store_.header();
   const uint64_t position = header.applied_end;
@@ -218,7 +230,8 @@ bool Gate::apply_some() {
     }
     if (index <= header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
-    link(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms, linked);
+    link(txn, *item, reader.item_bytes(), id, position + kRecordHeaderBytes + reader.item_offset(),
+         at_wall_ms, linked);
     linked.need += need_of(*item);
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
@@ -235,8 +248,9 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
     const MessageItem& item = pushed.items[pushed.next];
     if (txn.noted() + undo_reserve(item) > kUndoEntries) break;
     const MessageId id{number(pushed.first_id) + pushed.next};
-    link(txn, item, id, pushed.position + pushed.next_offset, pushed.at_wall_ms, linked);
-    pushed.next_offset += static_cast<uint32_t>(pushed_item_bytes(item));
+    const size_t bytes = pushed_item_bytes(item);
+    link(txn, item, bytes, id, pushed.position + pushed.next_offset, pushed.at_wall_ms, linked);
+    pushed.next_offset += static_cast<uint32_t>(bytes);
     ++pushed.next;
   }
   const bool all = pushed.next == pushed.items.size();
@@ -247,17 +261,6 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
     for (size_t i = first; i < pushed.next; ++i) linked.need += need_of(pushed.items[i]);
   }
   finish_linking(txn, linked, pushed.position, added);
-}
-
-void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
-                Linked& linked) {
-  apply_.add(txn, item, id, item_position, at_wall_ms);
-  linked.delayed |= item.due_wall_ms != 0;
-  if (item.terms.empty()) return;  // as of most: the rest is a matter of terms
-  apply_.made(txn, item, id);
-  if (const std::optional<KeyHash> key = apply_.key_of(item)) {
-    take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
-  }
 }
 
 /// `position` is the record's, which is the pending end.

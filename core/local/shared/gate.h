@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 // fq, this room.
 #include "core/local/shared/apply.h"
+#include "core/local/shared/needs.h"
 #include "core/local/shared/stream.h"
 
 namespace fq {
@@ -122,8 +123,8 @@ class Gate {
   Bytes pending_record(uint64_t position);
   bool apply_some();
   struct Linked;
-  void link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
-            Linked& linked);
+  void link(Txn& txn, const MessageItem& item, size_t item_bytes, MessageId id, uint64_t item_position,
+            int64_t at_wall_ms, Linked& linked);
   void finish_linking(Txn& txn, const Linked& linked, uint64_t position, const Need& added);
 
   Store& store_;

@@ -61,7 +61,16 @@ class LinearHash {
   void insert(Txn& txn, uint32_t i, Element& element, uint32_t count) const {
     const uint32_t buckets = kind_.bucket_count();
     link(txn, i, element, buckets);
-    if (count / Kind::kLoad > buckets && buckets < kind_.capacity()) split(txn, buckets);
+    if (is_full(count, buckets)) split(txn, buckets);
+  }
+  /// The same of one that was opened.
+  template <class Element>
+  void insert(Txn& txn, uint32_t i, const Opened<Element>& element, uint32_t count) const {
+    const uint32_t buckets = kind_.bucket_count();
+    Shared<uint32_t>& head = kind_.cell(bucket_of(Kind::hash_of(*element), buckets));
+    element.set(&Element::chain, head.get());
+    txn.set(head, i);
+    if (is_full(count, buckets)) split(txn, buckets);
   }
 
   /// Of a hash that is in it, and that will be looked for soon: its chain begins with what came last, which
@@ -97,6 +106,10 @@ class LinearHash {
   }
 
  private:
+  bool is_full(uint32_t count, uint32_t buckets) const {
+    return count / Kind::kLoad > buckets && buckets < kind_.capacity();
+  }
+
   template <class Element>
   static bool hash_has(const Element& element, uint32_t bit) {
     if constexpr (requires { Kind::hash_has(element, bit); }) return Kind::hash_has(element, bit);
