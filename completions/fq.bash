@@ -185,7 +185,7 @@ _fq() {
       options='--jobs --min --max --once --drain --strict --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --tag-output --verbose --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--yes --shards --spool --queue --help --format --json' words='list create pause resume drain set rename purge remove'
+      options='--yes --shards --events --spool --queue --help --format --json' words='list create pause resume drain set rename purge remove'
       if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
       case ${operands[0]-},${#operands[@]} in
         set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= command_age= lock_timeout=' nospace=1 ;;&

@@ -275,6 +275,7 @@ complete -c fq -n '__fish_seen_subcommand_from workers' -l json -d 'short for --
 complete -c fq -n __fq_needs_command -a queue -d 'list, make, pause, set and remove queues'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l yes -d 'do not ask; needed without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l shards -x -d 'create: on a server, cut into N parts'
+complete -c fq -n '__fish_seen_subcommand_from queue' -l events -x -d 'create: on a server, keep events so long'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcommand_from list create pause resume drain set rename purge remove' -a 'list create pause resume drain set rename purge remove'

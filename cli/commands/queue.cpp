@@ -23,6 +23,7 @@ namespace {
 constexpr OptionSpec kQueueOptions[] = {
     {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
     {"How", 0, "shards", Takes::value, "N", "create: on a server, cut into N parts"},
+    {"How", 0, "events", Takes::value, "DUR", "create: on a server, keep events so long"},
 };
 
 /// Known of a queue that can be opened.
@@ -30,6 +31,8 @@ struct Ways {
   bool paused = false;
   bool draining = false;
   std::string_view durability;
+  uint32_t shards = 1;
+  int64_t events_ms = 0;  // 0: as long as its journal needs their file
 };
 
 Result<Ways> ways_of(Session& session, const std::string& name) {
@@ -37,8 +40,10 @@ Result<Ways> ways_of(Session& session, const std::string& name) {
              session.open({session.spool(), name}, Session::Policy::last_good));
   FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
   FQ_TRY_SET(const Settings settings, queue->settings());
-  const bool is_lazy = settings.sync == SyncMode::lazy && queue->caps().level == Caps().level;
-  Ways ways{.durability = is_lazy ? "lazy" : queue->caps().level};
+  const Caps caps = queue->caps();
+  const bool is_lazy = settings.sync == SyncMode::lazy && caps.level == Caps().level;
+  Ways ways{
+      .durability = is_lazy ? "lazy" : caps.level, .shards = caps.shards, .events_ms = caps.event_horizon_ms};
   for (const PolicyOverride& each : page.overrides) {
     for (const PolicyValue& value : each.values) {
       if (each.path.empty() && value.key == PolicyKey::paused) ways.paused = true;
@@ -58,6 +63,10 @@ std::string json_line(const std::string& name, const Result<Ways>& ways) {
   ways ? json.boolean(ways->draining) : json.null();
   json.key("durability");
   ways ? json.text(ways->durability) : json.null();
+  json.key("shards");
+  ways ? json.number(uint64_t{ways->shards}) : json.null();
+  json.key("events_ms");
+  ways && ways->events_ms > 0 ? json.number(ways->events_ms) : json.null();
   json.end_object();
   return line;
 }
@@ -88,6 +97,9 @@ Result<Exit> create(const Arguments& arguments, Session& session) {
     if (!std::has_single_bit(count))
       return usage_error("--shards", in_quotes(*shards) + " is not a power of two");
     options.shards = static_cast<uint32_t>(count);
+  }
+  if (const auto events = arguments.value("events")) {
+    FQ_TRY_SET(options.events_ms, to_duration("--events", *events));
   }
   FQ_TRY_SET(const std::vector<std::string> there, list_queues(session.spool()));
   const bool is_new = std::find(there.begin(), there.end(), session.queue_name()) == there.end();
@@ -197,8 +209,11 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
   if (operands.empty()) return missing_subcommand("queue", names);
   for (const Verb& verb : kVerbs) {
     if (verb.name != operands[0]) continue;
-    if (arguments.has("shards") && verb.run != create)
-      return usage_error("queue " + operands[0], "takes no --shards; they are fixed when a queue is made");
+    for (const char* const fixed : {"shards", "events"}) {
+      if (arguments.has(fixed) && verb.run != create)
+        return usage_error("queue " + operands[0],
+                           "takes no --" + std::string(fixed) + "; that is fixed when a queue is made");
+    }
     FQ_TRY(take_name(verb, arguments, session));
     return verb.run(arguments, session);
   }

@@ -4,6 +4,7 @@
 #include <bit>
 // fq, below us.
 #include "core/base/tenant_name.h"
+#include "core/base/text/duration.h"
 // fq, this room.
 #include "core/api/receipt.h"
 
@@ -103,6 +104,13 @@ Result<bool> create_queue(const Location& location, const CreateOptions& options
     return Error{ErrorKind::usage,
                  "shards: " + std::to_string(shards) + " is not a power of two from 1 to " +
                      std::to_string(kShardsMax),
+                 0};
+  }
+  const int64_t events_ms = options.events_ms.value_or(kEventsMsMin);
+  if (events_ms < kEventsMsMin || events_ms > kEventsMsMax) {
+    return Error{ErrorKind::usage,
+                 "--events: " + format_duration(events_ms) + " is not from " + format_duration(kEventsMsMin) +
+                     " to " + format_duration(kEventsMsMax),
                  0};
   }
   return engine->create(location, options);

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> RedisEngine::list(const std::string& spool) con
 Result<bool> RedisEngine::create(const Location& location, const CreateOptions& options) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
   Catalog catalog(access);
-  return catalog.create(location.queue, options.shards);
+  return catalog.create(location.queue, options);
 }
 
 Result<void> RedisEngine::remove(const Location& location) const {

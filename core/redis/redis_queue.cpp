@@ -20,7 +20,7 @@ Caps RedisQueue::caps() const {
           .moves = true,
           .exports = true,
           .tells_timers = true,
-          .event_horizon_ms = kEventHorizonMs,
+          .event_horizon_ms = events_ms_,
           .level = shard_.level()};
 }
 

@@ -30,6 +30,7 @@ class RedisQueue final : public Queue {
         leases_(shard_, session_, {signer_, policy_}, entry.mark),
         exchange_(shard_, look_, policy_, signer_, entry.mark),
         name_(entry.name),
+        events_ms_(entry.events_ms),
         open_target_(access.open_target),
         mover_(shard_, access, entry.name, signer_, session_.nonce()) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
@@ -144,6 +145,7 @@ class RedisQueue final : public Queue {
   RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
   const std::string name_;
+  const int64_t events_ms_;
   const std::shared_ptr<const OpenMoveTarget> open_target_;
   RedisMover mover_;
   RedisSteps steps_{shard_, session_, leases_, policy_, signer_};

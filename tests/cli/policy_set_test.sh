@@ -11,7 +11,7 @@ gives 0 '' fq queue pause
 is 'a paused queue takes pushes' 2 "$(fq push b)"
 gives 1 '' fq pop
 gives 75 '' fq pop --wait=50ms
-is 'it is told' '{"queue":"default","paused":true,"draining":false,"durability":"disk"}' "$(fq queue list --json)"
+is 'it is told' '{"queue":"default","paused":true,"draining":false,"durability":"disk","shards":1,"events_ms":null}' "$(fq queue list --json)"
 is 'and where it comes from' 'paused yes set at run time' "$(row paused)"
 is 'as JSON' '"value":true,"source":"set"' "$(fq config show --json | grep '"paused"' | grep -o '"value":true,"source":"set"')"
 is 'scripts get names alone' default "$(fq queue list)"
@@ -25,10 +25,10 @@ gives 0 '' fq queue drain
 gives 75 'run fq queue resume default to end that' fq push c
 gives 75 'draining' fq push --block=5s c
 is 'what is there is served' b "$(fq pop)"
-is 'draining is told' '{"queue":"default","paused":false,"draining":true,"durability":"disk"}' "$(fq queue list --json)"
+is 'draining is told' '{"queue":"default","paused":false,"draining":true,"durability":"disk","shards":1,"events_ms":null}' "$(fq queue list --json)"
 gives 0 '' fq queue pause
 gives 0 '' fq queue resume
-is 'resume ends both' '{"queue":"default","paused":false,"draining":false,"durability":"disk"}' "$(fq queue list --json)"
+is 'resume ends both' '{"queue":"default","paused":false,"draining":false,"durability":"disk","shards":1,"events_ms":null}' "$(fq queue list --json)"
 gives 0 '' fq queue resume
 fq queue set sync=lazy
 is 'what accepted means is told' lazy "$(fq queue list --json | jq -r .durability)"

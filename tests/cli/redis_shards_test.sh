@@ -14,6 +14,27 @@ gives 0 "" fq queue create --shards 16
 gives 0 "" fq queue create --shards=16
 gives 64 "has 16 shards" fq queue create --shards 32
 gives 0 "" fq queue create
+is "shards and events are told" "16 600000" "$(fq queue list --json | jq -r '"\(.shards) \(.events_ms)"')"
+
+# How long events are kept.
+for time in 0 0s -1s -5m x 10 999ms 367d 36500d 40000d 99999999999999999999h ''; do
+  gives 64 "--events" fq queue create kept "--events=$time"
+done
+gives 64 "takes no --events" fq queue pause --events 1h
+gives 64 "on a server" env FQ_SPOOL="$work/spool" "$FQ" queue create --events 1h
+gives 64 "keeps its events for 10m" fq queue create --events 1h
+gives 0 "" fq queue create --events 10m
+is "no queue of what was refused" default "$(fq queue list)"
+for shards in 1 4; do
+  gives 0 "" fq queue create kept --shards "$shards" --events 1h30m
+  gives 0 "" fq queue create kept --events 90m
+  gives 64 "keeps its events for 1h30m" fq queue create kept --events 2h
+  is "how long is told" "$shards 5400000" \
+    "$(fq queue list --json | jq -r 'select(.queue == "kept") | "\(.shards) \(.events_ms)"')"
+  gives 0 "" fq queue rename kept later
+  is "as long under another name" 5400000 "$(fq queue list --json | jq -r 'select(.queue == "later") | .events_ms')"
+  gives 0 "" fq queue remove later --yes
+done
 
 seq 200 | sed 's/.*/account& message&/' >"$work/pairs"
 while read -r account message; do printf '{"tenant": "%s", "payload": "%s"}\n' "$account" "$message"; done \

@@ -111,7 +111,7 @@ rm "$FQ_SPOOL/fq.toml"
 gives 1 'there is none' fq queue pause nowhere
 gives 1 'there is none' fq queue set nowhere attempts=2
 gives 1 'there is none' fq tenant set -q nowhere acme weight=2
-is 'nothing was made or set' '{"queue":"default","paused":false,"draining":false,"durability":"disk"}' "$(fq queue list --json)"
+is 'nothing was made or set' '{"queue":"default","paused":false,"draining":false,"durability":"disk","shards":1,"events_ms":null}' "$(fq queue list --json)"
 is 'or limited, but what was' 'acme' "$(fq config show --json | grep '"source":"set"' | grep -o '"tenant":"[^"]*"' | cut -d'"' -f4)"
 
 finish

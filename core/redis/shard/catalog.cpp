@@ -8,10 +8,10 @@
 #include <random>
 #include <set>
 // fq, below us.
-#include "core/api/create_options.h"
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/records/base32.h"
@@ -38,6 +38,31 @@ std::string drawn_digits() {
   std::string text;
   while (text.size() < 2 * kSpreadDigits) text += kDigits[random() % kDigits.size()];
   return text;
+}
+
+/// As what is fixed of a queue has it; "": as is usual. None: it cannot be read.
+std::optional<int64_t> events_ms_in(const std::string& told) {
+  if (told.empty()) return kEventsMsUsual;
+  const std::optional<uint64_t> ms = parse_decimal(told);
+  if (!ms || *ms == 0 || *ms > static_cast<uint64_t>(kEventsMsMax)) return std::nullopt;
+  return static_cast<int64_t>(*ms);
+}
+
+/// Of a queue that is there: what it has cannot be made another.
+Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& options,
+                               const std::string& shards, const std::string& events_ms) {
+  const auto differs = [&](const std::string& option, const std::string& has) {
+    return Error{ErrorKind::usage,
+                 option + ": queue " + in_quotes(queue) + " " + has +
+                     ", which cannot be changed; export it into another one",
+                 0};
+  };
+  if (options.shards && shards != std::to_string(*options.shards))
+    return differs("--shards", "has " + shards + (shards == "1" ? " shard" : " shards"));
+  const std::optional<int64_t> kept_ms = events_ms_in(events_ms);
+  if (options.events_ms && kept_ms != options.events_ms)
+    return differs("--events", "keeps its events for " + (kept_ms ? format_duration(*kept_ms) : events_ms));
+  return {};
 }
 
 template <size_t kCount>
@@ -93,7 +118,8 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   if (meta.empty()) return std::optional<QueueEntry>();
   std::vector<std::string> tags = tags_in(meta["places"]);
   const std::string& spread = meta["spread"];
-  const bool is_whole = std::has_single_bit(tags.size()) && tags.size() <= kShardsMax &&
+  const std::optional<int64_t> events_ms = events_ms_in(meta["events"]);
+  const bool is_whole = events_ms && std::has_single_bit(tags.size()) && tags.size() <= kShardsMax &&
                         meta["shards"] == std::to_string(tags.size()) &&
                         (tags.size() == 1 || spread.size() == 2 * kSpreadDigits);
   if (!is_whole) {
@@ -101,6 +127,7 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
                  "queue " + in_quotes(queue) + ": what the server has of its shards cannot be read", 0};
   }
   QueueEntry entry{queue, meta["mark"], meta["places"], tags.front()};
+  entry.events_ms = *events_ms;
   if (tags.size() == 1) return std::optional(std::move(entry));
   entry.tags = std::move(tags);
   for (size_t i = 0; i < entry.spread_by.size(); ++i)
@@ -127,54 +154,51 @@ Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, 
 }
 
 /// Not only by whoever made the queue: that one may have been killed in between.
-Result<void> Catalog::make_roots(const std::vector<std::string>& tags) {
+Result<void> Catalog::make_roots(const std::vector<std::string>& tags, const std::string& events_ms) {
   const std::string step = std::to_string(kIdStep);
   for (size_t shard = 0; shard < tags.size(); ++shard) {
     const std::string root = tags[shard] + "h", first = std::to_string(shard);
-    const WordList<10> fields = {"schema", kSchema, "now", "0", "n", first, "serial", "0", "step", step};
-    FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{root},
-                         Words(fields).first(tags.size() == 1 ? 8 : 10)));
+    std::vector<std::string_view> fields = {"schema", kSchema, "now", "0", "n", first, "serial", "0"};
+    if (tags.size() > 1) fields.insert(fields.end(), {"step", step});
+    if (!events_ms.empty()) fields.insert(fields.end(), {"events", events_ms});
+    FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{root}, fields));
   }
   return {};
 }
 
 /// True: it was not there.
-Result<bool> Catalog::make_meta(const std::string& queue, uint32_t shards) {
+Result<bool> Catalog::make_meta(const std::string& queue, const CreateOptions& options) {
+  FQ_TRY_SET(const uint32_t usual, usual_shards());
+  const uint32_t shards = options.shards.value_or(usual);
   const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_digits();
+  const std::string events_ms = std::to_string(options.events_ms.value_or(kEventsMsUsual));
   FQ_TRY_SET(const std::string mark, new_mark());
   FQ_TRY_SET(const std::vector<std::string> free, free_places(queue, shards));
   const std::string places = joined_places(free);
-  const WordList<10> fields = {"schema", kSchema,  "shards", count,    "mark",
-                               mark,     "places", places,   "spread", spread};
-  FQ_TRY_SET(const Reply made, call_function(*access_.link, *access_.library, "make", WordList<1>{meta},
-                                             Words(fields).first(shards == 1 ? 8 : 10)));
+  std::vector<std::string_view> fields = {"schema", kSchema, "shards", count, "mark", mark, "places", places};
+  if (shards > 1) fields.insert(fields.end(), {"spread", spread});
+  if (options.events_ms) fields.insert(fields.end(), {"events", events_ms});
+  FQ_TRY_SET(const Reply made,
+             call_function(*access_.link, *access_.library, "make", WordList<1>{meta}, fields));
   return made.at(0).number == 1;
 }
 
-Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> shards) {
+Result<bool> Catalog::create(const std::string& queue, const CreateOptions& options) {
   const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
   FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
   FQ_TRY_SET(auto there, meta_of(queue));
   bool is_new = false;
   if (there.empty()) {
     FQ_TRY(call(WordList<3>{"SADD", queues, queue}));  // a rename may have taken it out meanwhile
-    FQ_TRY_SET(const uint32_t usual, usual_shards());
-    FQ_TRY_SET(is_new, make_meta(queue, shards.value_or(usual)));
+    FQ_TRY_SET(is_new, make_meta(queue, options));
     FQ_TRY_SET(there, meta_of(queue));
   }
   if (there.empty())
     return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is being removed; try again", 0};
-  const std::string count = there["shards"];
-  if (shards && count != std::to_string(*shards)) {
-    return Error{ErrorKind::usage,
-                 "--shards: queue " + in_quotes(queue) + " has " + count +
-                     (count == "1" ? " shard" : " shards") +
-                     ", which cannot be changed; export it into another one",
-                 0};
-  }
+  FQ_TRY(check_is_as_asked(queue, options, there["shards"], there["events"]));
   if (there["whole"] == "1") return false;  // and so are its roots
-  FQ_TRY(make_roots(tags_in(there["places"])));
-  if (count != "1") FQ_TRY(call(WordList<4>{"HSET", meta, "whole", "1"}));
+  FQ_TRY(make_roots(tags_in(there["places"]), there["events"]));
+  if (there["shards"] != "1") FQ_TRY(call(WordList<4>{"HSET", meta, "whole", "1"}));
   return is_new;
 }
 

@@ -17,12 +17,17 @@
 #include <optional>
 #include <string>
 #include <vector>
+// fq, below us.
+#include "core/api/create_options.h"
 // fq, this room.
 #include "core/redis/shard/shard.h"
 
 namespace fq {
 
 inline constexpr size_t kMarkLength = 4;
+
+/// So long events are kept where nothing was said of it: core/redis/lua/keys/events.lua says the same.
+inline constexpr int64_t kEventsMsUsual = 600'000;
 
 struct QueueEntry {
   std::string name;
@@ -32,6 +37,7 @@ struct QueueEntry {
   // Of all of them, where there is more than one; and the key by which accounts are spread over them.
   std::vector<std::string> tags = {};
   std::array<uint64_t, 2> spread_by = {};
+  int64_t events_ms = kEventsMsUsual;  // since so long ago all are told
 };
 
 class Catalog {
@@ -40,9 +46,8 @@ class Catalog {
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
-  /// True when it was made, false when it was there. None: as many shards as it has, or as a new one has by
-  /// itself.
-  Result<bool> create(const std::string& queue, std::optional<uint32_t> shards = {});
+  /// True when it was made, false when it was there.
+  Result<bool> create(const std::string& queue, const CreateOptions& options = {});
   Result<std::vector<std::string>> list();
   Result<void> remove(const std::string& queue);
   /// ErrorKind::later: somebody is attached to it; usage: there is one of that name.
@@ -65,8 +70,8 @@ class Catalog {
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
   Result<std::map<std::string, std::string>> read_meta(const std::string& queue);
-  Result<void> make_roots(const std::vector<std::string>& tags);
-  Result<bool> make_meta(const std::string& queue, uint32_t shards);
+  Result<void> make_roots(const std::vector<std::string>& tags, const std::string& events_ms);
+  Result<bool> make_meta(const std::string& queue, const CreateOptions& options);
   Result<std::string> new_mark();
   Result<void> rename_at_once(const QueueEntry& entry, const std::string& name);
   Result<void> rename_in_parts(const QueueEntry& entry, const std::string& name);

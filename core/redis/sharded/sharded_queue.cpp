@@ -15,7 +15,7 @@ Caps ShardedQueue::caps() const {
           .moves = true,
           .exports = true,
           .tells_timers = true,
-          .event_horizon_ms = kEventHorizonMs,
+          .event_horizon_ms = shards_.events_ms(),
           .shards = static_cast<uint32_t>(shards_.count()),
           .pool_slack = static_cast<uint32_t>(shards_.count()),
           .level = shards_.level()};

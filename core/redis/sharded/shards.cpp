@@ -63,8 +63,9 @@ size_t Shards::of_receipt(const Receipt& receipt) {
 RedisQueue& Shards::at(size_t shard) {
   std::unique_ptr<RedisQueue>& queue = queues_[shard];
   if (queue) return *queue;
-  queue = std::make_unique<RedisQueue>(
-      QueueEntry{entry_.name, entry_.mark, entry_.places, entry_.tags[shard]}, access_);
+  QueueEntry part{entry_.name, entry_.mark, entry_.places, entry_.tags[shard]};
+  part.events_ms = entry_.events_ms;
+  queue = std::make_unique<RedisQueue>(part, access_);
   if (lender_of_) queue->shard().is_lent_room_by(lender_of_(shard));
   return *queue;
 }

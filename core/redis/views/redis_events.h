@@ -13,9 +13,6 @@
 
 namespace fq {
 
-/// All events since so long ago are told.
-inline constexpr int64_t kEventHorizonMs = 600'000;
-
 class RedisEvents {
  public:
   RedisEvents(Shard& shard, const RedisLeases& leases) : shard_(shard), leases_(leases) {}
