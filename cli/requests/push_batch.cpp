@@ -1,5 +1,7 @@
 #include "cli/requests/push_batch.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/text/json_writer.h"
 // fq, this room.
@@ -108,7 +110,9 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 
 Result<void> Pusher::push(std::span<const NewMessage> messages) {
   FQ_TRY_SET(const PushReply reply, put(messages));
-  const bool never = !reply.items.empty() && reply.items[0].status == PushStatus::full;
+  const bool never = !reply.items.empty() &&
+                     std::all_of(reply.items.begin(), reply.items.end(),
+                                 [](const PushResult& item) { return item.status == PushStatus::full; });
   if (never && options_.block && messages.size() > 1) return push_halves(messages);
   std::optional<PushStatus> worst;
   for (const PushResult& item : reply.items) {

@@ -7,7 +7,6 @@
 #include "core/base/text/size.h"
 #include "core/engine/message_checks.h"
 // fq, this room.
-#include "core/redis/records/argument_list.h"
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/waiting.h"
@@ -52,10 +51,14 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const Pu
   return push_checked(messages, options);
 }
 
-Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, const PushOptions& options) {
+Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, const PushOptions& options,
+                                          const std::optional<Sent>& sent) {
   Waiting waiting(options.wait_ms, options.interrupt);
-  for (;;) {
-    Result<PushReply> pushed = push_once(messages);
+  for (bool is_first = true;; is_first = false) {
+    const bool is_sent = is_first && sent;
+    Result<PushReply> pushed =
+        is_sent ? reply_of(sent->calls.answer(sent->call, Shard::Lost::is_repeated), messages.size())
+                : push_once(messages);
     if (!pushed && says_never_fits(pushed.error())) {
       PushReply never;
       never.items.assign(messages.size(), PushResult{PushStatus::full, {}});
@@ -68,8 +71,7 @@ Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, 
   }
 }
 
-Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
-  PushReply reply;
+Result<ArgumentList> RedisPush::arguments_of(std::span<const NewMessage> messages) {
   ArgumentList arguments;
   arguments.add(draw_base32(kTokenLength));
   for (const NewMessage& message : messages) {
@@ -79,10 +81,25 @@ Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
     arguments.borrow(message.key);
     arguments.add(push_rest(message, signature));
   }
-  Result<Reply> pushed = shard_.change("push", arguments.words(), Shard::Lost::is_repeated);
+  return arguments;
+}
+
+Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, std::span<const NewMessage> messages) {
+  FQ_TRY_SET(ArgumentList arguments, arguments_of(messages));
+  return Sent{calls, calls.add(shard_, "push", std::move(arguments))};
+}
+
+Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
+  FQ_TRY_SET(const ArgumentList arguments, arguments_of(messages));
+  return reply_of(shard_.change("push", arguments.words(), Shard::Lost::is_repeated), messages.size());
+}
+
+/// `count`: so many messages were pushed.
+Result<PushReply> RedisPush::reply_of(Result<Reply> pushed, size_t count) {
+  PushReply reply;
   // Sent, and nothing heard: it may have happened.
   if (!pushed && pushed.error().kind == ErrorKind::io) {
-    reply.items.assign(messages.size(), PushResult{});
+    reply.items.assign(count, PushResult{});
     reply.error = std::move(pushed).error();
     return reply;
   }
@@ -95,7 +112,7 @@ Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
     const std::optional<uint64_t> id = parse_decimal(items.at(i + 1).text);
     if (status < std::size(kStatuses) && id) reply.items.push_back({kStatuses[status], MessageId{*id}});
   }
-  if (reply.items.size() == messages.size()) return reply;
+  if (reply.items.size() == count) return reply;
   return Error{ErrorKind::io,
                "push: the server answers of another number of messages; the outcome is unknown", 0};
 }

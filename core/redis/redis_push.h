@@ -2,8 +2,10 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <span>
 // fq, this room.
+#include "core/redis/shard/calls_at_once.h"
 #include "core/redis/shard/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
@@ -24,11 +26,21 @@ class RedisPush {
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
   /// What is wrong with them whatever else there is.
   Result<void> check(std::span<const NewMessage> messages);
-  /// Needs: they were checked.
-  Result<PushReply> push_checked(std::span<const NewMessage> messages, const PushOptions& options);
+  /// A batch that was sent, with those of other shards: which of the calls it is.
+  struct Sent {
+    CallsAtOnce& calls;
+    size_t call;
+  };
+  /// Adds it to what is to be sent; needs: likewise.
+  Result<Sent> add_to(CallsAtOnce& calls, std::span<const NewMessage> messages);
+  /// Needs: they were checked. `sent`: this was done, the calls were sent.
+  Result<PushReply> push_checked(std::span<const NewMessage> messages, const PushOptions& options,
+                                 const std::optional<Sent>& sent = {});
 
  private:
+  Result<ArgumentList> arguments_of(std::span<const NewMessage> messages);
   Result<PushReply> push_once(std::span<const NewMessage> messages);
+  static Result<PushReply> reply_of(Result<Reply> pushed, size_t count);
 
   Shard& shard_;
   RedisPolicy& policy_;

@@ -115,6 +115,51 @@ each_cut make_room
 gives 0 "" fq check -q room
 gives 0 "" fq queue remove room --yes
 
+# What goes to several shards is sent to all of them before any answers: each has its part once, and each verdict counts once.
+fq queue create parts --shards 4
+write_parts() { for i in 1 2 3 4 5 6 7 8; do printf '{"tenant": "parts%s.%s", "payload": "%s"}\n' "$1" $i $i; done >"$work/lines"; }
+push_parts() {
+  local code there
+  write_parts "$1"
+  by "$1" -q parts push --ndjson --file "$work/lines"
+  code=$?
+  there=$(fq -q parts peek -n 100 --json | jq -r .id | sort | paste -sd' ')
+  case $code in
+    0)
+      went_on=$((went_on + 1))
+      is "cut $1: all parts, once" "1 2 3 4 5 6 7 8" "$(fq -q parts peek -n 100 --json | jq -r .payload | sort | paste -sd' ')"
+      is "cut $1: what is there is told" "$(sort "$work/out" | paste -sd' ')" "$there"
+      ;;
+    75) is "cut $1: what is there is told" "$(sort "$work/out" | paste -sd' ')" "$there" ;;
+    *) fail "cut $1: a push of parts ends with $code: $(cat "$work/err")" ;;
+  esac
+  fq -q parts cancel --all --yes >"$work/out"
+}
+each_cut push_parts
+[ "$places" -gt 20 ] || fail "a push of parts is cut at $places places only"
+
+ack_parts() {
+  local code receipts before after
+  write_parts "$1"
+  fq -q parts push --ndjson --file "$work/lines" >"$work/out"
+  mapfile -t receipts < <(fq -q parts pop -n 8 --lease 1h --json | jq -r .receipt)
+  before=$(fq -q parts stats --json | jq .acked)
+  by "$1" -q parts ack "${receipts[@]}"
+  code=$?
+  after=$(fq -q parts stats --json | jq .acked)
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: all parts, once" 8 $((after - before)) ;;
+    75) is "cut $1: nothing was done" 0 $((after - before)) ;;
+    *) fail "cut $1: an ack of parts ends with $code: $(cat "$work/err")" ;;
+  esac
+  [ $code = 0 ] || fq -q parts ack "${receipts[@]}"
+  is "cut $1: nothing is left" "0 0" "$(fq -q parts stats --json | jq -r '"\(.ready) \(.leased)"')"
+}
+each_cut ack_parts
+[ "$places" -gt 20 ] || fail "an ack of parts is cut at $places places only"
+gives 0 "" fq check -q parts
+gives 0 "" fq queue remove parts --yes
+
 # A message that moves is in one of two queues, whatever is cut.
 fq queue create other
 move() {

@@ -48,6 +48,8 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   std::string spool(const std::string& options = {}) const { return "redis+unix://" + path_ + options; }
+  /// How often a client has waited for an answer: each time that it sends something after one counts.
+  size_t round_trips() const { return round_trips_; }
   /// All connections that there are; others may be made.
   void cut() {
     const std::lock_guard held(mutex_);
@@ -74,7 +76,8 @@ class Relay {
       way.thread = std::thread([this, client, server] { carry(client, server); });
     }
   }
-  void carry(int client, int server) const {
+  void carry(int client, int server) {
+    bool is_answered = true;
     for (;;) {
       pollfd polls[] = {{client, POLLIN, 0}, {server, POLLIN, 0}};
       ::poll(polls, 2, -1);
@@ -87,6 +90,8 @@ class Relay {
           ::shutdown(server, SHUT_RDWR);
           return;
         }
+        if (from == 0 && is_answered) ++round_trips_;
+        is_answered = from == 1;
         const std::string text(bytes, static_cast<size_t>(got));
         const std::string answer = from == 0 && meddle_ ? meddle_(text) : "";
         const std::string& sent = answer.empty() ? text : answer;
@@ -96,6 +101,7 @@ class Relay {
   }
 
   Meddle meddle_;
+  std::atomic<size_t> round_trips_{0};
   sockaddr_un to_;
   std::string path_;
   int listener_ = -1;

@@ -153,8 +153,14 @@ Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
   return {};
 }
 
-Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Parts> parts,
-                               std::string wanted, std::string_view tenant) {
+std::vector<RedisLeases::Parts> RedisLeases::parts_of(std::span<const Settle> items) const {
+  std::vector<Parts> parts;
+  for (const Settle& item : items) parts.push_back(parts_of(item.receipt));
+  return parts;
+}
+
+Result<ArgumentList> RedisLeases::arguments_of(std::span<const Settle> items, std::span<const Parts> parts,
+                                               std::string wanted, std::string_view tenant) {
   ArgumentList arguments;
   arguments.add(std::move(wanted));
   arguments.borrow(tenant);
@@ -162,9 +168,8 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
   arguments.add(std::to_string(std::count_if(parts.begin(), parts.end(), is_sent)));
   for (size_t i = 0; i < items.size(); ++i) {
     if (!is_sent(parts[i])) continue;
-    arguments.borrow(parts[i].id);
-    arguments.borrow(parts[i].serial);
-    arguments.borrow(parts[i].nonce);
+    for (const std::string* const word : {&parts[i].id, &parts[i].serial, &parts[i].nonce})
+      arguments.add(*word);
     Packer verdict;
     verdict.number(static_cast<uint8_t>(items[i].verdict))
         .number(static_cast<double>(items[i].delay_ms))
@@ -175,7 +180,16 @@ Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Pa
     arguments.add(std::move(output));
   }
   arguments.add(extension(0, 0));
-  return shard_.change("work", arguments.words());
+  return arguments;
+}
+
+Result<RedisLeases::Sent> RedisLeases::add_to(CallsAtOnce& calls, std::span<const Settle> items) {
+  items = items.first(std::min(items.size(), kVerdictsPerCall));
+  Progress nothing;
+  const unsigned bell = bell_word(nothing);
+  std::string wanted = bytes_wanted(nullptr, 0, 0, true, is_unheard_ ? kLeasesAgain : 0, heard_serial_, bell);
+  FQ_TRY_SET(ArgumentList arguments, arguments_of(items, parts_of(items), std::move(wanted), {}));
+  return Sent{calls, calls.add(shard_, "work", std::move(arguments)), bell};
 }
 
 /// The call strikes out what the server has noted down, and may note it anew.
@@ -193,17 +207,20 @@ unsigned RedisLeases::bell_word(Progress& progress) {
 /// latest with the next one that is heard.
 Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
                                const LeaseRequest* next, Progress& progress, LeaseReply& reply,
-                               std::vector<SettleStatus>& answers) {
+                               std::vector<SettleStatus>& answers, const Sent* sent) {
   if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
-  const unsigned bell = bell_word(progress);
-  const auto ask_again = [&](unsigned again) {
+  const unsigned bell = sent != nullptr ? sent->bell : bell_word(progress);
+  const auto ask_again = [&](unsigned again) -> Result<Reply> {
     std::string wanted =
         bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_, bell);
-    return ask(items, parts, wanted.append(progress.loans),
-               next == nullptr ? std::string_view() : next->tenant);
+    FQ_TRY_SET(const ArgumentList arguments,
+               arguments_of(items, parts, wanted.append(progress.loans),
+                            next == nullptr ? std::string_view() : next->tenant));
+    return shard_.change("work", arguments.words());
   };
-  Result<Reply> asked = ask_again(is_unheard_ ? kLeasesAgain : 0);
+  Result<Reply> asked = sent != nullptr ? sent->calls.answer(sent->call, Shard::Lost::is_unknown)
+                                        : ask_again(is_unheard_ ? kLeasesAgain : 0);
   if (!asked && shard_.was_cut(asked.error())) {
     is_unheard_ = true;
     asked = ask_again(kVerdictsAgain | kLeasesAgain);
@@ -291,11 +308,9 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
   }
 }
 
-Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const LeaseRequest* next) {
-  std::vector<Parts> parts;
-  for (const Settle& item : items) {
-    parts.push_back(parts_of(item.receipt));
-  }
+Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const LeaseRequest* next,
+                                        const std::optional<Sent>& sent) {
+  const std::vector<Parts> parts = parts_of(items);
   SettleReply reply;
   if (next != nullptr) reply.next.emplace();
   LeaseReply none;
@@ -305,15 +320,16 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     const size_t count = std::min(kVerdictsPerCall, items.size() - from);
     if (takes_next && from + count == items.size()) progress.want = next->want;
     std::vector<SettleStatus> answers;
-    const Result<void> worked = work(items.subspan(from, count), std::span(parts).subspan(from, count), next,
-                                     progress, next != nullptr ? *reply.next : none, answers);
+    const Result<void> worked =
+        work(items.subspan(from, count), std::span(parts).subspan(from, count), next, progress,
+             next != nullptr ? *reply.next : none, answers, sent && from == 0 ? &*sent : nullptr);
     if (!worked && worked.error().kind != ErrorKind::io) return worked.error();
     if (!worked) reply.error = worked.error();
     size_t answered = 0;
     for (size_t i = from; i < from + count; ++i) {
       const bool was_sent = parts[i].fault == SettleStatus::ok;
-      const SettleStatus sent = answered < answers.size() ? answers[answered] : SettleStatus::unknown;
-      reply.items.push_back(was_sent ? sent : parts[i].fault);
+      const SettleStatus said = answered < answers.size() ? answers[answered] : SettleStatus::unknown;
+      reply.items.push_back(was_sent ? said : parts[i].fault);
       answered += was_sent ? 1U : 0U;
     }
   }

@@ -2,12 +2,14 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 // fq, this room.
 #include "core/redis/leases/redis_command_check.h"
+#include "core/redis/shard/calls_at_once.h"
 #include "core/redis/shard/catalog.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/session.h"
@@ -28,7 +30,17 @@ class RedisLeases {
       : shard_(shard), session_(session), check_(std::move(check)), mark_(std::move(mark)) {}
 
   Result<LeaseReply> lease(const LeaseRequest& request);
-  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
+  /// Verdicts that were sent, with those of other shards: which of the calls they are.
+  struct Sent {
+    CallsAtOnce& calls;
+    size_t call;
+    unsigned bell;
+  };
+  /// Adds them, or the first of many, to what is to be sent.
+  Result<Sent> add_to(CallsAtOnce& calls, std::span<const Settle> items);
+  /// `sent`: this was done, the calls were sent.
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next,
+                             const std::optional<Sent>& sent = {});
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
   /// What messages cost, beside those of other shards: in the server's units; and how many there are of which
   /// it has not said so.
@@ -78,11 +90,13 @@ class RedisLeases {
     std::string reason;
   };
 
-  Result<Reply> ask(std::span<const Settle> items, std::span<const Parts> parts, std::string wanted,
-                    std::string_view tenant);
+  std::vector<Parts> parts_of(std::span<const Settle> items) const;
+  static Result<ArgumentList> arguments_of(std::span<const Settle> items, std::span<const Parts> parts,
+                                           std::string wanted, std::string_view tenant);
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
-                    Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
+                    Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers,
+                    const Sent* sent = nullptr);
   unsigned bell_word(Progress& progress);
   Result<void> add_news(const Reply& news, LeaseReply& reply) const;
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);

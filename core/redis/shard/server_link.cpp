@@ -5,13 +5,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <map>
 #include <random>
 #include <thread>
+#include <utility>
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/wire/answer.h"
+#include "core/redis/wire/flight.h"
 
 namespace fq {
 
@@ -84,31 +85,53 @@ bool ServerLink::tries_again(const Error& error, int tries, int64_t deadline_ms)
   return true;
 }
 
-Result<ServerLink::Said> ServerLink::say_until(std::string_view key, const MakeWords& words, Copy copy,
-                                               int64_t deadline_ms) {
+/// First it is known where each goes: who finds that out may have to ask a server, too.
+std::vector<ServerLink::Try> ServerLink::try_all(std::span<const Call> calls, Copy copy) {
+  std::vector<Try> tries;
+  for (const Call& call : calls) {
+    Result<std::shared_ptr<Server>> server = call.key ? nodes_.of_key(*call.key) : nodes_.any();
+    tries.push_back(server ? Try{*server, Reply()} : Try{nullptr, server.error()});
+  }
+  Flight flight;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const std::shared_ptr<Server>& server = tries[i].server;
+    numbers.push_back(server ? flight.add(server, calls[i].words(*server)) : 0);
+  }
+  flight.exchange();
+  if (copy != Copy::none) flight.ask_for_copies(copy == Copy::vital);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!tries[i].server) continue;
+    tries[i].reply = std::move(flight.reply(numbers[i]));
+    tries[i].has_copy = flight.has_copy(numbers[i]);
+  }
+  for (const std::shared_ptr<Server>& server : flight.lost()) nodes_.drop(server);
+  return tries;
+}
+
+std::vector<ServerLink::Try> ServerLink::try_each(std::span<const Call> calls, Copy copy) {
+  const std::lock_guard held(mutex_);
+  return try_all(calls, copy);
+}
+
+Result<ServerLink::Said> ServerLink::say_until(const Call& call, Copy copy, int64_t deadline_ms,
+                                               std::optional<Try> first) {
   for (int tries = 0;; ++tries) {
-    Result<std::shared_ptr<Server>> server = nodes_.of_key(key);
-    if (!server && tries_again(server.error(), tries, deadline_ms)) continue;
-    if (!server) return std::move(server).error();
-    Result<Reply> reply = (*server)->call(words(**server));
-    if (!reply) {
-      nodes_.drop(*server);
-      return std::move(reply).error();
-    }
-    const bool refused = reply->kind == Reply::Kind::error;
-    if (refused && goes_on(reply->text, **server, tries, deadline_ms)) continue;
-    Said said{std::move(reply).value(), (*server)->name()};
-    if (copy == Copy::none || refused) return said;
-    const Result<bool> copied = (*server)->has_copy(copy == Copy::vital);
-    if (!copied) nodes_.drop(*server);
-    said.has_copy = copied && *copied;
-    return said;
+    Try made = first && tries == 0 ? std::move(*first) : std::move(try_all({&call, 1}, copy).front());
+    if (!made.server && tries_again(made.reply.error(), tries, deadline_ms)) continue;
+    if (!made.reply) return std::move(made.reply).error();
+    const bool refused = made.reply->kind == Reply::Kind::error;
+    if (refused && goes_on(made.reply->text, *made.server, tries, deadline_ms)) continue;
+    return Said{std::move(made.reply).value(), made.server->name(), refused || made.has_copy};
   }
 }
 
-Result<ServerLink::Said> ServerLink::say(std::string_view key, const MakeWords& words, Copy copy) {
+Result<ServerLink::Said> ServerLink::say(std::string_view key, const MakeWords& words, Copy copy,
+                                         std::optional<Try>* first) {
   const std::lock_guard held(mutex_);
-  return say_until(key, words, copy, system_clock().boot_ms() + call_ms_);
+  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
+  return say_until({key, words}, copy, deadline_ms,
+                   first == nullptr ? std::nullopt : std::exchange(*first, std::nullopt));
 }
 
 /// A server that is slow is not asked twice: it would only be slower.
@@ -127,38 +150,25 @@ Result<Reply> ServerLink::call(std::string_view key, Words words) {
   return std::move(said->reply);
 }
 
-/// First all that is asked, then all that is answered: servers work at the same time. What one of them has
-/// given away is asked for again, but nobody waits for one that is gone.
+/// What one of them has given away is asked for again, but nobody waits for one that is gone.
 std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::string>>& commands) {
-  std::vector<Result<Reply>> replies;
-  for (size_t i = 0; i < commands.size(); ++i) replies.emplace_back(Reply());
+  std::vector<Call> calls;
+  for (const std::vector<std::string>& command : commands)
+    calls.push_back({key_of(command), [&command](const Server&) { return views_of(command); }});
   const std::lock_guard held(mutex_);
-  std::map<std::shared_ptr<Server>, std::vector<size_t>> by_server;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    const std::optional<std::string_view> key = key_of(commands[i]);
-    const Result<std::shared_ptr<Server>> server = key ? nodes_.of_key(*key) : nodes_.any();
-    if (server) by_server[*server].push_back(i);
-    if (!server) replies[i] = server.error();
-  }
-  for (const auto& [server, places] : by_server) {
-    for (const size_t i : places) server->add(views_of(commands[i]));
-  }
+  std::vector<Try> tries = try_all(calls, Copy::none);
+  std::vector<Result<Reply>> replies;
   std::vector<size_t> moved;
-  for (const auto& [server, places] : by_server) {
-    std::optional<Error> lost;
-    for (const size_t i : places) {
-      replies[i] = lost ? Result<Reply>(*lost) : server->receive();
-      if (!replies[i]) lost = replies[i].error();
-      if (!replies[i] || replies[i]->kind != Reply::Kind::error) continue;
-      if (replies[i]->text.starts_with("MOVED ")) moved.push_back(i);
-      replies[i] = error_of_refusal(server->name(), commands[i][0], replies[i]->text);
-    }
-    if (lost) nodes_.drop(server);
+  for (size_t i = 0; i < tries.size(); ++i) {
+    const bool refused = tries[i].reply && tries[i].reply->kind == Reply::Kind::error;
+    if (refused && tries[i].reply->text.starts_with("MOVED ")) moved.push_back(i);
+    replies.push_back(refused
+                          ? error_of_refusal(tries[i].server->name(), commands[i][0], tries[i].reply->text)
+                          : std::move(tries[i].reply));
   }
   if (!moved.empty()) nodes_.forget();
   for (const size_t i : moved) {
-    Result<Said> said = say_until(
-        *key_of(commands[i]), [&](const Server&) { return views_of(commands[i]); }, Copy::none, kNotAtAll);
+    Result<Said> said = say_until(calls[i], Copy::none, kNotAtAll);
     if (!said) replies[i] = said.error();
     if (said && said->reply.kind != Reply::Kind::error) replies[i] = std::move(said->reply);
   }

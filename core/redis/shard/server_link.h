@@ -6,7 +6,10 @@
 
 // System.
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 // fq, this room.
@@ -28,8 +31,21 @@ class ServerLink {
   };
   /// Whether a replica is waited for: by who only looks, by who can do without, by who must not lose it.
   enum class Copy { none, unless_it_lags, vital };
-  /// To the server that has this key.
-  Result<Said> say(std::string_view key, const MakeWords& words, Copy copy = Copy::none);
+  struct Call {
+    std::optional<std::string_view> key;  // to the server that has it; none: to any
+    MakeWords words;
+  };
+  /// What came of one that was sent once.
+  struct Try {
+    std::shared_ptr<Server> server;  // none: it cannot be reached
+    Result<Reply> reply;             // or a refusal
+    bool has_copy = true;
+  };
+  /// All are sent before any is answered, and none again. What is lost of one server is no matter of others.
+  std::vector<Try> try_each(std::span<const Call> calls, Copy copy);
+  /// Until there is an answer that says what became of it. `first`: made already, and taken out of there.
+  Result<Said> say(std::string_view key, const MakeWords& words, Copy copy = Copy::none,
+                   std::optional<Try>* first = nullptr);
   /// What may be done twice: asked for once more where the answer was lost. A refusal is an Error.
   Result<Reply> call(std::string_view key, Words words);
   /// The connection was lost before an answer came, or it did not come where another server may take over.
@@ -56,7 +72,9 @@ class ServerLink {
 
  private:
   // Needs: the lock, each of them.
-  Result<Said> say_until(std::string_view key, const MakeWords& words, Copy copy, int64_t deadline_ms);
+  std::vector<Try> try_all(std::span<const Call> calls, Copy copy);
+  Result<Said> say_until(const Call& call, Copy copy, int64_t deadline_ms,
+                         std::optional<Try> first = std::nullopt);
   /// Whether to ask again, when that is worth while and not too late.
   bool goes_on(std::string_view refusal, const Server& server, int tries, int64_t deadline_ms);
   bool tries_again(const Error& error, int tries, int64_t deadline_ms);

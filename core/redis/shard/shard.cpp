@@ -65,28 +65,38 @@ ServerLink::Copy copy_of(std::string_view function) {
 
 }  // namespace
 
-Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
-                            const ServerLink::MakeWords& arguments) {
-  const std::string function = std::string(library.name) + "_" + std::string(name);
-  const std::string key_count = std::to_string(keys.size());
-  const ServerLink::Copy copy = copy_of(name);
-  const auto call = [&](const Server& server) {
-    std::vector<std::string_view> words = {name == "look" ? "FCALL_RO" : "FCALL", function, key_count};
-    words.insert(words.end(), keys.begin(), keys.end());
-    const std::vector<std::string_view> more = arguments(server);
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
+FunctionCall::FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
+                           ServerLink::MakeWords arguments)
+    : library_(library),
+      name_(name),
+      function_(std::string(library.name) + "_" + std::string(name)),
+      key_count_(std::to_string(keys.size())),
+      keys_(std::move(keys)),
+      arguments_(std::move(arguments)) {}
+
+ServerLink::Copy FunctionCall::copy() const { return copy_of(name_); }
+
+std::vector<std::string_view> FunctionCall::words(const Server& server) const {
+  std::vector<std::string_view> words = {name_ == "look" ? "FCALL_RO" : "FCALL", function_, key_count_};
+  words.insert(words.end(), keys_.begin(), keys_.end());
+  const std::vector<std::string_view> more = arguments_(server);
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry* first) {
+  const auto words = [&](const Server& server) { return call.words(server); };
   const auto load = [&](const Server&) {
-    return std::vector<std::string_view>{"FUNCTION", "LOAD", library.text};
+    return std::vector<std::string_view>{"FUNCTION", "LOAD", call.library().text};
   };
   for (int loads = 0;; ++loads) {
-    Result<ServerLink::Said> asked = link.say(keys[0], call, copy);
+    Result<ServerLink::Said> asked = link.say(call.key(), words, call.copy(), first);
     // Who finds it made has made it.
-    if (!asked && name == "make" && link.was_cut(asked.error())) asked = link.say(keys[0], call, copy);
+    if (!asked && call.name() == "make" && link.was_cut(asked.error()))
+      asked = link.say(call.key(), words, call.copy());
     if (!asked) return std::move(asked).error();
     ServerLink::Said said = std::move(asked).value();
-    if (!said.has_copy && copy == ServerLink::Copy::vital) {
+    if (!said.has_copy && call.copy() == ServerLink::Copy::vital) {
       return Error{
           ErrorKind::io,
           said.server + ": has accepted it, and no replica has yet; it may be lost if that server dies now",
@@ -94,17 +104,18 @@ Result<Reply> call_function(ServerLink& link, const Library& library, std::strin
     }
     if (said.reply.kind != Reply::Kind::error) return std::move(said.reply);
     if (!lacks_library(said.reply.text) || loads == kLoadsMax)
-      return error_of_refusal(said.server, name, said.reply.text);
-    FQ_TRY_SET(said, link.say(keys[0], load));
+      return error_of_refusal(said.server, call.name(), said.reply.text);
+    FQ_TRY_SET(said, link.say(call.key(), load));
     FQ_TRY(is_loaded_anew(said.server, said.reply));
   }
 }
 
 Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
                             Words arguments) {
-  return call_function(link, library, name, keys, [&](const Server&) {
+  const auto same = [&](const Server&) {
     return std::vector<std::string_view>(arguments.begin(), arguments.end());
-  });
+  };
+  return call_function(link, FunctionCall(library, name, {keys.begin(), keys.end()}, same));
 }
 
 int64_t Shard::wall_ahead_ms() const {
@@ -153,52 +164,62 @@ std::string Shard::place() const {
   return text + "/" + std::to_string(access_.place.database) + "/" + tag_;
 }
 
-Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
-                          const std::string& other) {
-  // One key that is always there and one that never is: while a cluster moves them, a server refuses the
-  // call.
-  const std::string root = tag_ + "h", canary = tag_ + "c", root_there = other + "h",
-                    canary_there = other + "c";
-  std::vector<std::string_view> keys = {root, canary};
-  if (!other.empty()) keys.insert(keys.end(), {root_there, canary_there});
-  if (access_.told_time != nullptr) {
-    const std::string now = std::to_string(access_.told_time->boot_ms());
-    const std::string ahead = std::to_string(wall_ahead_ms());
-    const std::vector<std::string_view> tell = {"HSET", root, "clock", now, "ahead", ahead};
-    FQ_TRY(access_.link->say(root, [&](const Server&) { return tell; }));  // refused: it stands still
-  }
-  const bool reads_only = function == "look";
-  const std::string sessions = living_sessions().all(place(), nonce_);
-  const auto words = [&](const Server& server) {
+/// One key that is always there and one that never is: while a cluster moves them, a server refuses the call.
+FunctionCall Shard::function_call(const Call& call) const {
+  std::vector<std::string> keys = {tag_ + "h", tag_ + "c"};
+  if (!call.other.empty()) keys.insert(keys.end(), {call.other + "h", call.other + "c"});
+  const bool reads_only = call.function == "look";
+  const auto words = [reads_only, &arguments = call.arguments,
+                      sessions = living_sessions().all(place(), nonce_)](const Server& server) {
     std::vector<std::string_view> all;
     if (!reads_only) all = {server.run_id(), sessions};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   };
-  return call_function(*access_.link, *access_.library, function, keys, words);
+  return FunctionCall(*access_.library, call.function, std::move(keys), words);
 }
 
-Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
-                          Lost lost, const std::string& other) {
-  Result<Reply> reply = call(function, arguments, other);
-  const bool is_repeated = !reply && lost == Lost::is_repeated && was_cut(reply.error());
-  return is_repeated ? call(function, arguments, other) : std::move(reply);
+/// Where a test tells it.
+Result<void> Shard::tell_time() {
+  if (access_.told_time == nullptr) return {};
+  const std::string root = tag_ + "h", now = std::to_string(access_.told_time->boot_ms());
+  const std::string ahead = std::to_string(wall_ahead_ms());
+  const std::vector<std::string_view> tell = {"HSET", root, "clock", now, "ahead", ahead};
+  FQ_TRY(access_.link->say(root, [&](const Server&) { return tell; }));  // refused: it stands still
+  return {};
+}
+
+Result<FunctionCall> Shard::prepare(std::string_view function,
+                                    const std::vector<std::string_view>& arguments) {
+  FQ_TRY(tell_time());
+  return function_call({function, arguments, Lost::is_unknown});
+}
+
+Result<Reply> Shard::call_once(const Call& call) {
+  const bool is_made = call.first != nullptr && call.first->has_value();
+  if (!is_made) FQ_TRY(tell_time());
+  return call_function(*access_.link, function_call(call), call.first);
+}
+
+Result<Reply> Shard::call(const Call& call) {
+  Result<Reply> reply = call_once(call);
+  const bool is_repeated = !reply && call.lost == Lost::is_repeated && was_cut(reply.error());
+  return is_repeated ? call_once(call) : std::move(reply);
 }
 
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
-                            Lost lost) {
-  return change(function, arguments, lost, {});
+                            Lost lost, FirstTry* first) {
+  return change({function, arguments, lost, {}, first});
 }
 
 Result<Reply> Shard::change_both(const std::string& other, std::string_view function,
                                  const std::vector<std::string_view>& arguments) {
-  return change(function, arguments, Lost::is_unknown, other);
+  return change({function, arguments, Lost::is_unknown, other});
 }
 
-Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
-                            Lost lost, const std::string& other) {
+Result<Reply> Shard::change(const Call& call) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
-    FQ_TRY_SET(Reply reply, call_with_room(function, arguments, lost, other));
+    FQ_TRY_SET(Reply reply, call_with_room(call));
     see_to_crossings(reply);
     Result<void> seen_to = see_to_schedules(reply);
     if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
@@ -207,12 +228,11 @@ Result<Reply> Shard::change(std::string_view function, const std::vector<std::st
   return Error{ErrorKind::later, "queue: too much is due at once; try again", 0};
 }
 
-Result<Reply> Shard::call_with_room(std::string_view function, const std::vector<std::string_view>& arguments,
-                                    Lost lost, const std::string& other) {
+Result<Reply> Shard::call_with_room(const Call& call) {
   for (int times = 1;; ++times) {
-    Result<Reply> reply = call(function, arguments, lost, other);
+    Result<Reply> reply = this->call(call);
     if (!lender_) return reply;
-    if (reply && is_overdrawn(function, *reply)) FQ_TRY(lender_->count_anew());
+    if (reply && is_overdrawn(call.function, *reply)) FQ_TRY(lender_->count_anew());
     const std::optional<Lack> lack = reply ? std::nullopt : lack_in(reply.error());
     if (!lack) return reply;
     Result<void> lent = lender_->make_room(*lack, times);
@@ -251,7 +271,7 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   }
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (int ticks = 0;; ++ticks) {
-    FQ_TRY_SET(Reply reply, call("look", words, Lost::is_repeated));
+    FQ_TRY_SET(Reply reply, call({"look", words, Lost::is_repeated}));
     if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;

@@ -65,9 +65,33 @@ struct ServerAccess {
   }
 };
 
+/// A call of a function of the server's program, for as often as it is sent. What its arguments are made of
+/// is the caller's.
+class FunctionCall {
+ public:
+  FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
+               ServerLink::MakeWords arguments);
+
+  const Library& library() const { return library_; }
+  std::string_view name() const { return name_; }
+  std::string_view key() const { return keys_.front(); }
+  /// Who has to have what it changes before that is told.
+  ServerLink::Copy copy() const;
+  std::vector<std::string_view> words(const Server& server) const;
+
+ private:
+  const Library& library_;
+  std::string_view name_;
+  std::string function_, key_count_;
+  std::vector<std::string> keys_;
+  ServerLink::MakeWords arguments_;
+};
+
+/// What came of a call that was sent with others; none: it is still to be sent.
+using FirstTry = std::optional<ServerLink::Try>;
+
 /// Calls a function on the server that has its keys. The library is loaded where it is missing.
-Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
-                            const ServerLink::MakeWords& arguments);
+Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry* first = nullptr);
 Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
                             Words arguments);
 
@@ -95,9 +119,12 @@ class Shard {
   Shard(ServerAccess access, std::string tag, std::string nonce)
       : access_(std::move(access)), tag_(std::move(tag)), nonce_(std::move(nonce)) {}
 
-  /// Changes something, after all that is due: `head` of the reply is its first item.
+  /// Changes something, after all that is due: `head` of the reply is its first item. `first`: of the same
+  /// call.
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
-                       Lost lost = Lost::is_unknown);
+                       Lost lost = Lost::is_unknown, FirstTry* first = nullptr);
+  /// To be sent with those of other shards.
+  Result<FunctionCall> prepare(std::string_view function, const std::vector<std::string_view>& arguments);
   /// Changes something of this one and of another, by its tag, at once.
   Result<Reply> change_both(const std::string& other, std::string_view function,
                             const std::vector<std::string_view>& arguments);
@@ -144,16 +171,21 @@ class Shard {
   int64_t wall_ahead_ms() const;
   Result<void> see_to_schedules(const Reply& reply);
   bool see_to_crossings(const Reply& reply);
+  /// One of several tries: how it is sent, and what came of the first where that was sent already.
+  struct Call {
+    std::string_view function;
+    const std::vector<std::string_view>& arguments;
+    Lost lost;
+    std::string other = {};  // the tag of another shard that is called, too; "": none
+    FirstTry* first = nullptr;
+  };
   /// Calls it, again where it lacked room and was lent some.
-  Result<Reply> call_with_room(std::string_view function, const std::vector<std::string_view>& arguments,
-                               Lost lost, const std::string& other);
-  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
-                       const std::string& other);
-  /// `other`: the tag of another shard that is called, too; "": none.
-  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments,
-                     const std::string& other);
-  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
-                     const std::string& other = {});
+  Result<Reply> call_with_room(const Call& call);
+  Result<Reply> change(const Call& call);
+  Result<Reply> call_once(const Call& call);
+  Result<Reply> call(const Call& call);
+  FunctionCall function_call(const Call& call) const;
+  Result<void> tell_time();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"

@@ -211,10 +211,19 @@ Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const L
   reply.items.assign(items.size(), SettleStatus::unknown);
   const auto groups =
       by_shard(items, [this](const Settle& each) { return shards_.of_receipt(each.receipt); });
+  CallsAtOnce calls(shards_.link());
+  std::vector<std::vector<Settle>> verdicts;
+  std::vector<std::optional<RedisLeases::Sent>> sent;
   for (const auto& [shard, places] : groups) {
-    std::vector<Settle> some;
+    std::vector<Settle>& some = verdicts.emplace_back();
     for (const size_t place : places) some.push_back(items[place]);
-    Result<SettleReply> said = shards_.at(shard).leases().settle(some, nullptr);
+    const Result<RedisLeases::Sent> added = shards_.at(shard).leases().add_to(calls, some);
+    sent.push_back(added ? std::optional(*added) : std::nullopt);  // why not, is said below
+  }
+  calls.send();
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const auto& [shard, places] = groups[group];
+    Result<SettleReply> said = shards_.at(shard).leases().settle(verdicts[group], nullptr, sent[group]);
     if (said && !said->error) purses_.know(shard, shards_.at(shard).leases().lent());
     if (!said && groups.size() == 1) return std::move(said).error();
     for (size_t i = 0; said && i < places.size(); ++i) reply.items[places[i]] = said->items.at(i);

@@ -1,7 +1,7 @@
 // sharded_push - puts batches of messages into the shards that they belong to.
 //
 // What is wrong with any message is found before anything is put. Then each shard takes all of its own or
-// nothing; where one does not, those behind it are not asked.
+// nothing, all of them at once; where some do not, what the others took stays.
 #pragma once
 
 // fq, this room.
@@ -17,7 +17,17 @@ class ShardedPush {
   Result<CallId> begin_call();
 
  private:
+  /// What came of the batches of shards so far.
+  struct Outcome {
+    PushReply reply;
+    std::optional<Error> fault = {};
+    bool says_of_each = false;  // no: nothing was put
+    /// `places`: where its messages stand in all of them.
+    void add(const std::vector<size_t>& places, Result<PushReply> pushed);
+  };
   Result<void> check_ties(const NewMessage& message) const;
+  static Result<PushReply> put(RedisPush& shard, std::span<const NewMessage> messages,
+                               const PushOptions& options, const std::optional<RedisPush::Sent>& sent = {});
 
   Shards& shards_;
 };

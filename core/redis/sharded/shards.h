@@ -40,6 +40,8 @@ class Shards {
   size_t of_id(MessageId id) const;
   size_t of_receipt(const Receipt& receipt);
   RedisQueue& at(size_t shard);
+  /// Of all of them.
+  ServerLink& link() const { return *access_.link; }
   /// Whoever lends the shards room; before the first is asked for.
   void are_lent_room_by(std::function<std::unique_ptr<RoomLender>(size_t)> lender_of) {
     lender_of_ = std::move(lender_of);

@@ -68,10 +68,16 @@ void Server::add(Words words) {
   }
 }
 
-Result<Reply> Server::receive() {
-  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
-  FQ_TRY(wire_.write(out_, deadline_ms));
+Result<void> Server::send() {
+  if (out_.empty()) return {};
+  FQ_TRY(wire_.write(out_, system_clock().boot_ms() + call_ms_));
   out_.clear();
+  return {};
+}
+
+Result<Reply> Server::receive() {
+  FQ_TRY(send());
+  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
   for (;;) {
     Result<std::optional<Reply>> next = parser_.next();
     if (!next) return Error{next.error().kind, name() + ": " + next.error().text, 0};
@@ -84,9 +90,7 @@ Result<Reply> Server::receive() {
 }
 
 Result<std::optional<Reply>> Server::hear(int64_t deadline_ms) {
-  const int64_t write_by_ms = system_clock().boot_ms() + call_ms_;
-  if (!out_.empty()) FQ_TRY(wire_.write(out_, write_by_ms));
-  out_.clear();
+  FQ_TRY(send());
   for (;;) {
     FQ_TRY_SET(std::optional<Reply> next, parser_.next());
     if (next) return next;
@@ -166,10 +170,15 @@ Result<void> Server::check_strict() {
   return {};
 }
 
-Result<bool> Server::has_copy(bool is_vital) {
-  if (level_ == Level::async || (!is_vital && system_clock().boot_ms() < lags_until_ms_)) return true;
+bool Server::add_copy_wait(bool is_vital) {
+  if (level_ == Level::async || (!is_vital && system_clock().boot_ms() < lags_until_ms_)) return false;
   const std::string wait_ms = std::to_string(std::max<int64_t>(1, call_ms_ - call_ms_ / 4));
-  FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 3>{"WAIT", "1", wait_ms}));
+  add(std::array<std::string_view, 3>{"WAIT", "1", wait_ms});
+  return true;
+}
+
+Result<bool> Server::receive_copy() {
+  FQ_TRY_SET(const Reply reply, receive());
   if (reply.kind == Reply::Kind::error) return error_of_refusal(name(), "WAIT", reply.text);
   lags_until_ms_ = reply.number >= 1 ? 0 : system_clock().boot_ms() + kLagMs;
   return reply.number >= 1;

@@ -35,13 +35,17 @@ class Server {
 
   /// Adds a command that the next call sends, with others; its reply has to be received, too.
   void add(Words words);
+  /// Sends what was added, and waits for nothing. An Error: as of receive().
+  Result<void> send();
   /// Sends what was added and waits for the first reply. A refusal of the server is a Reply, too; an Error:
   /// the outcome of all that was added is unknown, and the connection is of no more use.
   Result<Reply> receive();
-  /// Whether a replica, where one is to have it, has what was changed by this connection. Behind a change:
-  /// the server counts from the last command. `is_vital`: who asks waits for it even where it was in vain
-  /// lately.
-  Result<bool> has_copy(bool is_vital);
+  /// Adds the question whether a replica has what was changed by this connection. Behind the changes: the
+  /// server counts from the last command. `is_vital`: who asks waits for it even where it was in vain lately.
+  /// False: it is not asked, since none is to have it, or is waited for.
+  bool add_copy_wait(bool is_vital);
+  /// Waits for the answer to that.
+  Result<bool> receive_copy();
   /// What comes by itself, on a connection that is asked for nothing else; none: nothing did until then.
   Result<std::optional<Reply>> hear(int64_t deadline_ms);
   /// Which can be read when something comes.

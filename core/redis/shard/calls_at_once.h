@@ -1,0 +1,42 @@
+// calls at once - a call for each of several shards of a queue, all sent before any is answered: they cost
+// the time of one.
+//
+// What is unusual about an answer is seen to afterwards, shard by shard, as if that one had been asked alone:
+// a cut connection, a shard that has moved, a library or room that it lacks, more that is due.
+#pragma once
+
+// System.
+#include <deque>
+#include <optional>
+#include <string_view>
+// fq, this room.
+#include "core/redis/records/argument_list.h"
+#include "core/redis/shard/shard.h"
+
+namespace fq {
+
+class CallsAtOnce {
+ public:
+  /// `link`: that of all the shards.
+  explicit CallsAtOnce(ServerLink& link) : link_(link) {}
+
+  /// The call's number, for answer(). All are of one function.
+  size_t add(Shard& shard, std::string_view function, ArgumentList arguments);
+  void send();
+  /// Once for each: see Shard::change().
+  Result<Reply> answer(size_t call, Shard::Lost lost);
+
+ private:
+  struct Call {
+    Shard& shard;
+    std::string_view function;
+    ArgumentList arguments;
+    std::optional<FunctionCall> prepared = {};
+    FirstTry first = {};
+  };
+
+  ServerLink& link_;
+  std::deque<Call> calls_;  // which stay where they are
+};
+
+}  // namespace fq
