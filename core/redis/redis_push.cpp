@@ -1,6 +1,7 @@
 #include "core/redis/redis_push.h"
 
 // System.
+#include <algorithm>
 #include <iterator>
 // fq, below us.
 #include "core/base/text/decimal.h"
@@ -28,14 +29,20 @@ Result<void> check_on_server(const NewMessage& message) {
                0};
 }
 
-Result<void> RedisPush::check(std::span<const NewMessage> messages) {
+uint64_t longest_payload(std::span<const NewMessage> messages) {
+  uint64_t longest = 0;
+  for (const NewMessage& message : messages) longest = std::max<uint64_t>(longest, message.payload.size());
+  return longest;
+}
+
+/// Of the longest payload that the queue takes the server knows, which need not be asked before.
+Result<void> RedisPush::check(std::span<const NewMessage> messages) const {
   if (messages.size() > kBatchMessagesMax)
     return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
                  0};
-  FQ_TRY_SET(const Settings settings, policy_.settings());
   uint64_t bytes = 0;
   for (const NewMessage& message : messages) {
-    FQ_TRY(check_message(message, settings.payload_bytes_max));
+    FQ_TRY(check_message(message, UINT64_MAX));
     FQ_TRY(check_on_server(message));
     if (message.command && !signer_.has_key()) return lacks_command_key("push");
     bytes += message.payload.size();
@@ -48,20 +55,20 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) {
 Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
   if (messages.empty()) return PushReply();
   FQ_TRY(check(messages));
-  return push_checked(messages, options);
+  return push_checked({messages, longest_payload(messages)}, options);
 }
 
-Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, const PushOptions& options,
+Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptions& options,
                                           const std::optional<Sent>& sent) {
+  const size_t count = part.messages.size();
   Waiting waiting(options.wait_ms, options.interrupt);
   for (bool is_first = true;; is_first = false) {
     const bool is_sent = is_first && sent;
     Result<PushReply> pushed =
-        is_sent ? reply_of(sent->calls.answer(sent->call, Shard::Lost::is_repeated), messages.size())
-                : push_once(messages);
+        is_sent ? reply_of(sent->calls.answer(sent->call, Shard::Lost::is_repeated), count) : push_once(part);
     if (!pushed && says_never_fits(pushed.error())) {
       PushReply never;
-      never.items.assign(messages.size(), PushResult{PushStatus::full, {}});
+      never.items.assign(count, PushResult{PushStatus::full, {}});
       never.error = std::move(pushed).error();
       return never;
     }
@@ -71,10 +78,11 @@ Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, 
   }
 }
 
-Result<ArgumentList> RedisPush::arguments_of(std::span<const NewMessage> messages) {
+Result<ArgumentList> RedisPush::arguments_of(const BatchPart& part) {
   ArgumentList arguments;
   arguments.add(draw_base32(kTokenLength));
-  for (const NewMessage& message : messages) {
+  arguments.add(std::to_string(part.longest));
+  for (const NewMessage& message : part.messages) {
     FQ_TRY_SET(const std::string signature, signer_.sign(message));
     arguments.borrow(message.tenant);
     arguments.add(push_fields(message, message.at_wall_ms ? shard_.server_of(*message.at_wall_ms) : 0));
@@ -84,14 +92,14 @@ Result<ArgumentList> RedisPush::arguments_of(std::span<const NewMessage> message
   return arguments;
 }
 
-Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, std::span<const NewMessage> messages) {
-  FQ_TRY_SET(ArgumentList arguments, arguments_of(messages));
+Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, const BatchPart& part) {
+  FQ_TRY_SET(ArgumentList arguments, arguments_of(part));
   return Sent{calls, calls.add(shard_, "push", std::move(arguments))};
 }
 
-Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
-  FQ_TRY_SET(const ArgumentList arguments, arguments_of(messages));
-  return reply_of(shard_.change("push", arguments.words(), Shard::Lost::is_repeated), messages.size());
+Result<PushReply> RedisPush::push_once(const BatchPart& part) {
+  FQ_TRY_SET(const ArgumentList arguments, arguments_of(part));
+  return reply_of(shard_.change("push", arguments.words(), Shard::Lost::is_repeated), part.messages.size());
 }
 
 /// `count`: so many messages were pushed.

@@ -18,32 +18,37 @@ inline constexpr uint64_t kRedisBatchBytesMax = 16 * 1024 * 1024;
 /// Refuses a message that is more than a server takes.
 Result<void> check_on_server(const NewMessage& message);
 
+/// What one shard gets of a batch.
+struct BatchPart {
+  std::span<const NewMessage> messages;
+  uint64_t longest = 0;  // payload of the whole batch: all shards refuse it, or none
+};
+uint64_t longest_payload(std::span<const NewMessage> messages);
+
 class RedisPush {
  public:
-  RedisPush(Shard& shard, RedisPolicy& policy, const CommandSigner& signer)
-      : shard_(shard), policy_(policy), signer_(signer) {}
+  RedisPush(Shard& shard, const CommandSigner& signer) : shard_(shard), signer_(signer) {}
 
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
-  /// What is wrong with them whatever else there is.
-  Result<void> check(std::span<const NewMessage> messages);
+  /// What is wrong with them whatever the server knows.
+  Result<void> check(std::span<const NewMessage> messages) const;
   /// A batch that was sent, with those of other shards: which of the calls it is.
   struct Sent {
     CallsAtOnce& calls;
     size_t call;
   };
   /// Adds it to what is to be sent; needs: likewise.
-  Result<Sent> add_to(CallsAtOnce& calls, std::span<const NewMessage> messages);
+  Result<Sent> add_to(CallsAtOnce& calls, const BatchPart& part);
   /// Needs: they were checked. `sent`: this was done, the calls were sent.
-  Result<PushReply> push_checked(std::span<const NewMessage> messages, const PushOptions& options,
+  Result<PushReply> push_checked(const BatchPart& part, const PushOptions& options,
                                  const std::optional<Sent>& sent = {});
 
  private:
-  Result<ArgumentList> arguments_of(std::span<const NewMessage> messages);
-  Result<PushReply> push_once(std::span<const NewMessage> messages);
+  Result<ArgumentList> arguments_of(const BatchPart& part);
+  Result<PushReply> push_once(const BatchPart& part);
   static Result<PushReply> reply_of(Result<Reply> pushed, size_t count);
 
   Shard& shard_;
-  RedisPolicy& policy_;
   const CommandSigner& signer_;
 };
 

@@ -135,7 +135,7 @@ class RedisQueue final : public Queue {
   Shard shard_;
   RedisRunOutputs runs_;
   RedisPolicy policy_{shard_};
-  RedisPush push_{shard_, policy_, signer_};
+  RedisPush push_{shard_, signer_};
   RedisLeases leases_;
   RedisChange change_{shard_, policy_, signer_};
   RedisLook look_{shard_, leases_};

@@ -27,7 +27,7 @@ class Relay {
   explicit Relay(const TestServer& server, Meddle meddle = {})
       : meddle_(std::move(meddle)),
         to_(address_of(server.socket())),
-        path_("/tmp/fq-relay." + std::to_string(::getpid())) {
+        path_("/tmp/fq-relay." + std::to_string(::getpid()) + "." + std::to_string(number_of_next())) {
     ::unlink(path_.c_str());
     listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_un address = address_of(path_);
@@ -61,6 +61,10 @@ class Relay {
     int client = -1, server = -1;
     std::thread thread = {};
   };
+  static int number_of_next() {
+    static int count = 0;
+    return ++count;
+  }
   static sockaddr_un address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;

@@ -218,7 +218,8 @@ Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const L
     std::vector<Settle>& some = verdicts.emplace_back();
     for (const size_t place : places) some.push_back(items[place]);
     const Result<RedisLeases::Sent> added = shards_.at(shard).leases().add_to(calls, some);
-    sent.push_back(added ? std::optional(*added) : std::nullopt);  // why not, is said below
+    sent.emplace_back();
+    if (added) sent.back().emplace(*added);  // why not, is said below
   }
   calls.send();
   for (size_t group = 0; group < groups.size(); ++group) {

@@ -45,20 +45,18 @@ void ShardedPush::Outcome::add(const std::vector<size_t>& places, Result<PushRep
 
 /// Who waits for room gets in by parts what is more than a limit by itself: others of the batch are in
 /// already.
-Result<PushReply> ShardedPush::put(RedisPush& shard, std::span<const NewMessage> messages,
-                                   const PushOptions& options, const std::optional<RedisPush::Sent>& sent) {
-  Result<PushReply> pushed = shard.push_checked(messages, options, sent);
+Result<PushReply> ShardedPush::put(RedisPush& shard, const BatchPart& part, const PushOptions& options,
+                                   const std::optional<RedisPush::Sent>& sent) {
+  Result<PushReply> pushed = shard.push_checked(part, options, sent);
+  const size_t count = part.messages.size();
   const bool never_fits = pushed && pushed->items.at(0).status == PushStatus::full;
-  if (!never_fits || !options.block || messages.size() == 1) return pushed;
-  const std::span<const NewMessage> first = messages.first(messages.size() / 2);
+  if (!never_fits || !options.block || count == 1) return pushed;
+  const BatchPart first{part.messages.first(count / 2), part.longest};
+  const BatchPart second{part.messages.subspan(count / 2), part.longest};
   FQ_TRY_SET(PushReply reply, put(shard, first, options));
-  if (reply.error) {
-    while (reply.items.size() < messages.size()) reply.items.push_back({PushStatus::invalid, {}});
-    return reply;
-  }
-  Result<PushReply> rest = put(shard, messages.subspan(first.size()), options);
-  for (size_t i = first.size(); i < messages.size(); ++i)
-    reply.items.push_back(rest ? rest->items.at(i - first.size()) : PushResult{PushStatus::invalid, {}});
+  Result<PushReply> rest = reply.error ? Result<PushReply>(*reply.error) : put(shard, second, options);
+  for (size_t i = 0; i < second.messages.size(); ++i)
+    reply.items.push_back(rest ? rest->items.at(i) : PushResult{PushStatus::invalid, {}});
   reply.error = rest ? std::move(rest->error) : std::optional(std::move(rest).error());
   return reply;
 }
@@ -68,36 +66,36 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
   FQ_TRY(shards_.at(shards_.of_tenant(messages[0].tenant)).pusher().check(messages));
   for (const NewMessage& message : messages) FQ_TRY(check_ties(message));
   auto groups = by_shard(messages, [this](const NewMessage& each) { return shards_.of_tenant(each.tenant); });
-  if (groups.size() == 1) return shards_.at(groups[0].first).pusher().push_checked(messages, options);
+  const uint64_t longest = longest_payload(messages);
+  if (groups.size() == 1)
+    return shards_.at(groups[0].first).pusher().push_checked({messages, longest}, options);
   // Those first, and one by one, that may be refused for what only their shard knows.
-  const auto others = std::stable_partition(groups.begin(), groups.end(), [&](const auto& group) {
+  const auto untied = std::stable_partition(groups.begin(), groups.end(), [&](const auto& group) {
     return std::any_of(group.second.begin(), group.second.end(), [&](size_t i) {
       return !messages[i].after.empty() || !messages[i].after_any.empty();
     });
   });
+  const auto tied_count = static_cast<size_t>(untied - groups.begin());
+  std::vector<std::vector<NewMessage>> parts(groups.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (const size_t place : groups[i].second) parts[i].push_back(messages[place]);
+  }
   Outcome outcome;
   outcome.reply.items.assign(messages.size(), PushResult{PushStatus::invalid, {}});
-  const auto messages_of = [&](const std::vector<size_t>& places) {
-    std::vector<NewMessage> some;
-    for (const size_t place : places) some.push_back(messages[place]);
-    return some;
+  const auto pusher = [&](size_t i) -> RedisPush& { return shards_.at(groups[i].first).pusher(); };
+  const auto put_part = [&](size_t i, const std::optional<RedisPush::Sent>& sent) {
+    outcome.add(groups[i].second, put(pusher(i), {parts[i], longest}, options, sent));
   };
-  for (auto group = groups.begin(); group != others && !outcome.fault; ++group)
-    outcome.add(group->second, put(shards_.at(group->first).pusher(), messages_of(group->second), options));
+  for (size_t i = 0; i < tied_count && !outcome.fault; ++i) put_part(i, {});
   if (!outcome.fault) {
     CallsAtOnce calls(shards_.link());
-    std::vector<std::vector<NewMessage>> batches;
-    std::vector<std::optional<RedisPush::Sent>> sent;
-    for (auto group = others; group != groups.end(); ++group) {
-      batches.push_back(messages_of(group->second));
-      const Result<RedisPush::Sent> added = shards_.at(group->first).pusher().add_to(calls, batches.back());
-      sent.push_back(added ? std::optional(*added) : std::nullopt);  // why not, is said below
+    std::vector<std::optional<RedisPush::Sent>> sent(groups.size());
+    for (size_t i = tied_count; i < groups.size(); ++i) {
+      const Result<RedisPush::Sent> added = pusher(i).add_to(calls, {parts[i], longest});
+      if (added) sent[i].emplace(*added);  // why not, is said below
     }
     calls.send();
-    for (auto group = others; group != groups.end(); ++group) {
-      const auto i = static_cast<size_t>(group - others);
-      outcome.add(group->second, put(shards_.at(group->first).pusher(), batches[i], options, sent[i]));
-    }
+    for (size_t i = tied_count; i < groups.size(); ++i) put_part(i, sent[i]);
   }
   if (outcome.fault && !outcome.says_of_each) return std::move(*outcome.fault);
   outcome.reply.error = std::move(outcome.fault);

@@ -26,8 +26,8 @@ class ShardedPush {
     void add(const std::vector<size_t>& places, Result<PushReply> pushed);
   };
   Result<void> check_ties(const NewMessage& message) const;
-  static Result<PushReply> put(RedisPush& shard, std::span<const NewMessage> messages,
-                               const PushOptions& options, const std::optional<RedisPush::Sent>& sent = {});
+  static Result<PushReply> put(RedisPush& shard, const BatchPart& part, const PushOptions& options,
+                               const std::optional<RedisPush::Sent>& sent = {});
 
   Shards& shards_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kWhenDone = "; try again when some are done";
 constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
-constexpr std::string_view kShort = "FQSHORT";
+constexpr std::string_view kShort = "FQSHORT", kLong = "FQLONG";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
@@ -75,11 +75,20 @@ Error full(std::string_view said, bool never_fits) {
   return Error{ErrorKind::later, std::move(text), 0};
 }
 
+/// How long a payload is, and the limit.
+Error too_long(std::string_view said) {
+  first_word(said);
+  const std::string bytes = first_word(said), most = first_word(said);
+  return Error{ErrorKind::bad_data,
+               "payload: has " + bytes + " bytes, the limit is " + most + " (max_payload in fq.toml)", 0};
+}
+
 }  // namespace
 
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
   for (const std::string_view word : {"FQFULL", "FQNEVER"})
     if (begins_with_word(refusal, word)) return full(refusal, word == "FQNEVER");
+  if (begins_with_word(refusal, kLong)) return too_long(refusal);
   if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;

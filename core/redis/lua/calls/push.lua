@@ -1,5 +1,6 @@
--- push - puts messages. args: run, sessions, a token, then for each its tenant, fields, sort key and the rest.
--- reply: head; of each what became of it, and the id. A push with the token of an earlier one is that one.
+-- push - puts messages. args: run, sessions, a token, how long the longest payload is of all shards' parts, then for each
+-- its tenant, fields, sort key and the rest. reply: head; of each what became of it, and the id. A push with the token of an
+-- earlier one is that one.
 local M = {}
 local ACCEPTED, DUPLICATE, REPLACED, DEBOUNCED = 0, 1, 2, 3
 local UNIQUE, DEBOUNCE = 1, 2  -- what its key is
@@ -105,7 +106,9 @@ function M.run(keys, args)
   end
   if not call.more then
     if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
-    for at = 4, #args, 4 do
+    local most = call.settings.max_payload
+    if tonumber(args[4]) > most then return redis.error_reply('FQLONG ' .. args[4] .. ' ' .. text.num(most)) end
+    for at = 5, #args, 4 do
       local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
       batch[#batch + 1] = p
       if meets_leaving(call, p) then return leaving_fault() end

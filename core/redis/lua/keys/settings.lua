@@ -2,7 +2,7 @@
 local M = {}
 
 -- PolicyKey
-local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, DRAINING = 1, 2, 3, 5, 7, 8, 9, 12, 13, 23
+local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, MAX_PAYLOAD, DRAINING = 1, 2, 3, 5, 7, 8, 9, 12, 13, 14, 23
 
 local PRIORITY, FIFO = 0, 1  -- Order
 
@@ -16,7 +16,7 @@ local function read(file, set)
     fair_by = number(FAIR_BY, costs.TURNS), lease = number(LEASE, 60000), attempts = number(ATTEMPTS, 5),
     attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
     dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge),
-    is_draining = values[DRAINING] ~= nil}
+    max_payload = number(MAX_PAYLOAD, math.huge), is_draining = values[DRAINING] ~= nil}
 end
 
 -- The last ones stay for the next call: they are what those bytes say, whatever queue has them, and nobody writes into them.
