@@ -10,7 +10,7 @@
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/shard/awaiting.h"
 #include "core/redis/wire/answer.h"
 
 namespace fq {
@@ -58,10 +58,19 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const Pu
   return push_checked({messages, longest_payload(messages)}, options);
 }
 
+/// Not of what was freed in another shard; and where there are many tenants, whose room it lacks is not
+/// known.
+bool RedisPush::is_told_of_room(std::span<const NewMessage> messages) const {
+  return !shard_.is_lent_room() && std::all_of(messages.begin(), messages.end(), [&](const NewMessage& each) {
+    return each.tenant == messages[0].tenant;
+  });
+}
+
 Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptions& options,
                                           const std::optional<Sent>& sent) {
   const size_t count = part.messages.size();
   Waiting waiting(options.wait_ms, options.interrupt);
+  Awaiting awaiting;
   for (bool is_first = true;; is_first = false) {
     const bool is_sent = is_first && sent;
     Result<PushReply> pushed =
@@ -74,7 +83,12 @@ Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptio
     }
     if (pushed || !says_full(pushed.error())) return pushed;
     if (!options.block) return or_block(std::move(pushed).error());
-    if (waiting.nap() != Waiting::End::goes_on) return pushed;
+    const Waiting::End end =
+        is_told_of_room(part.messages)
+            ? awaiting.next(waiting, shard_,
+                            {.what = Awaited::What::room, .tenant = std::string(part.messages[0].tenant)})
+            : waiting.nap();
+    if (end != Waiting::End::goes_on) return pushed;
   }
 }
 

@@ -44,6 +44,7 @@ class RedisPush {
                                  const std::optional<Sent>& sent = {});
 
  private:
+  bool is_told_of_room(std::span<const NewMessage> messages) const;
   Result<ArgumentList> arguments_of(const BatchPart& part);
   Result<PushReply> push_once(const BatchPart& part);
   static Result<PushReply> reply_of(Result<Reply> pushed, size_t count);

@@ -157,6 +157,36 @@ TEST_CASE("who waits for one tenant is told of that one, and not of others") {
   CHECK(of_one.reply().deliveries.at(0).tenant == "a/b/c");
 }
 
+TEST_CASE("who waits for one tenant is told however many wait for others, and whoever died before it") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  for (int i = 0; i < 200; ++i)
+    command(server, {"ZADD", kShardTag + "bf", "+inf", "000000other" + std::to_string(i)});
+  command(server, {"HSET", kShardTag + "bt", "a", "zzzzz1zzzzz2"});
+  Waiter waiter(at(server.spool(kPatient)), until_there(), "a");
+  wait_for_waiters(server, 201, kShardTag + "bf");
+  SECTION("of a push") { push_one(*queue, "a/b", "x"); }
+  SECTION("of a tenant below that is resumed") {
+    set(*queue, "a/b", PolicyKey::paused, 1);
+    push_one(*queue, "a/b", "x");
+    CHECK(!waiter.is_back(100));
+    REQUIRE(queue->policy_set("a/b", {{}, {PolicyKey::paused}}).ok());
+  }
+  CHECK(waiter.reply().deliveries.at(0).tenant == "a/b");
+  CHECK(command(server, {"EXISTS", kShardTag + "bt"}).number == 0);
+}
+
+TEST_CASE("who gives up waiting for a message is struck out") {
+  const Sharded s(GENERATE(1U, 4U));
+  const std::string tenant = GENERATE(as<std::string>(), "", "t");
+  LeaseRequest request = until_there();
+  request.tenant = tenant;
+  request.wait_ms = 100;
+  CHECK(answered(at(s.server.spool(kPatient))->lease(request)).why_empty == WhyEmpty::timed_out);
+  for (const Reply& key : command(s.server, {"KEYS", "*"}).items)
+    for (const char* list : {":bw", ":bf", ":bt"}) CHECK(!key.text.ends_with(list));
+}
+
 TEST_CASE("a holder that waits is told what others made of its leases") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());

@@ -13,7 +13,6 @@
 #include "core/redis/records/packing.h"
 #include "core/redis/leases/lease_words.h"
 #include "core/redis/shard/bells.h"
-#include "core/redis/shard/waiting.h"
 
 namespace fq {
 
@@ -300,11 +299,20 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
     // What came before it was heard is found by one more look.
     if (!hears && bells != nullptr && !waiting.is_over() && bells->listen(bell)) continue;
-    const Waiting::End end = hears && !request.until_idle ? waiting.sleep(*bells, reply.next_wake_ms)
-                                                          : waiting.sleep(reply.next_wake_ms);
+    const bool is_over = waiting.is_over();
+    const Awaiting::State idle = request.until_idle && hears && !is_over
+                                     ? awaiting_.listen(shard_, {.what = Awaited::What::idle})
+                                     : Awaiting::State::heard;
+    if (idle == Awaiting::State::anew) continue;
+    const Waiting::End end = hears && idle == Awaiting::State::heard
+                                 ? waiting.sleep(*bells, reply.next_wake_ms)
+                                 : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
-    if (end != Waiting::End::goes_on) return reply;
+    if (end == Waiting::End::goes_on) continue;
+    // A worker comes again, and takes what it was told of meanwhile.
+    if (hears && takes(request) && !request.watch) shard_.listens_no_more(request.tenant);
+    return reply;
   }
 }
 

@@ -12,8 +12,8 @@
 #include "core/redis/shard/calls_at_once.h"
 #include "core/redis/shard/catalog.h"
 #include "core/redis/records/records.h"
+#include "core/redis/shard/awaiting.h"
 #include "core/redis/shard/session.h"
-#include "core/redis/shard/shard.h"
 
 namespace fq {
 
@@ -107,6 +107,7 @@ class RedisLeases {
 
   Shard& shard_;
   RedisSession& session_;
+  Awaiting awaiting_;
   RedisCommandCheck check_;
   std::string mark_;
   uint64_t heard_serial_ = 0;  // of the last lease that an answer told us of

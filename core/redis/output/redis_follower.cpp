@@ -4,8 +4,6 @@
 #include <utility>
 // fq, below us.
 #include "core/base/text/decimal.h"
-// fq, this room.
-#include "core/redis/shard/waiting.h"
 
 namespace fq {
 
@@ -36,7 +34,8 @@ Result<FollowStep> RedisFollower::next(const FollowWait& wait) {
   for (;;) {
     FQ_TRY_SET(const std::optional<FollowStep> step, look(wait.only_there));
     if (step) return *step;
-    const Waiting::End end = waiting.nap();
+    const Waiting::End end = awaiting_.next(
+        waiting, shard_, {.what = Awaited::What::output, .id = name_, .delivery = reads_ ? delivery_ : "0"});
     if (end == Waiting::End::timed_out) return step_of(What::timed_out);
     if (end == Waiting::End::interrupted) return step_of(What::interrupted);
   }

@@ -10,7 +10,7 @@
 // fq, below us.
 #include "core/engine/followed.h"
 // fq, this room.
-#include "core/redis/shard/shard.h"
+#include "core/redis/shard/awaiting.h"
 #include "core/api/queue.h"
 
 namespace fq {
@@ -32,6 +32,7 @@ class RedisFollower final : public OutputFollower {
 
   Queue& queue_;
   Shard& shard_;
+  Awaiting awaiting_;
   const MessageId id_;
   const std::string name_, call_;  // call_: "": none
   std::string delivery_ = "0";     // of the run that is read, or that was read last

@@ -260,6 +260,14 @@ bool Shard::see_to_crossings(const Reply& reply) {
   return true;
 }
 
+void Shard::listens_no_more(std::string_view tenant) { static_cast<void>(change("listen", {tenant, "-"})); }
+
+/// Where it stays it costs one bell.
+void Shard::strike_out(const std::string& list, const std::string& tenant) {
+  const std::string key = tag_ + list, member = nonce_ + tenant;
+  static_cast<void>(access_.link->call(key, std::array<std::string_view, 3>{"ZREM", key, member}));
+}
+
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
@@ -275,6 +283,8 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
     if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;
+    const int64_t now_ms = reply.at(0).at(0).number, due_ms = reply.at(0).at(1).number;
+    due_in_ms_ = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
     if (!has_more(reply) || ticks == kTicksMax) return reply;
     FQ_TRY(tick());
   }

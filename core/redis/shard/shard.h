@@ -158,6 +158,16 @@ class Shard {
   Bells* bells() const { return access_.bells.get(); }
   /// The channel on which this session hears of what there is.
   std::string bell() const { return tag_ + "bell:" + nonce_; }
+  /// The same, of what else it waits for: see awaited.lua.
+  std::string news() const { return tag_ + "news:" + nonce_; }
+  /// It waits for no work any more, of this tenant or, "", of any.
+  void listens_no_more(std::string_view tenant);
+  /// It is to be told of nothing more that this list has: of a tenant, or "".
+  void strike_out(const std::string& list, const std::string& tenant);
+  /// From the last look on, until time changes something here; none: nothing is known.
+  std::optional<int64_t> due_in_ms() const { return due_in_ms_; }
+  /// Its queue has others, which lend each other what limits over all of them allow.
+  bool is_lent_room() const { return lender_ != nullptr; }
   /// What its answers mean.
   std::string_view level() const;
   /// The same for all that call the same shard.
@@ -194,6 +204,7 @@ class Shard {
   std::function<Result<void>()> finish_crossings_;  // likewise
   std::unique_ptr<RoomLender> lender_;
   std::optional<std::vector<std::string>> full_;
+  std::optional<int64_t> due_in_ms_;
 };
 
 }  // namespace fq

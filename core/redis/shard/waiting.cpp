@@ -57,7 +57,9 @@ Waiting::End Waiting::sleep(std::optional<int64_t> at_most_ms) {
 
 int64_t Waiting::nap_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / kNapPart, 1, kDeafMs); }
 
-Waiting::End Waiting::nap() { return sleep(nap_ms(system_clock().boot_ms() - start_ms_)); }
+int64_t Waiting::nap_ms() const { return nap_ms(system_clock().boot_ms() - start_ms_); }
+
+Waiting::End Waiting::nap() { return sleep(nap_ms()); }
 
 Waiting::End Waiting::sleep(Bells& bells, std::optional<int64_t> at_most_ms) {
   const int64_t now_ms = system_clock().boot_ms();

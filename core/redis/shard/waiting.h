@@ -21,6 +21,7 @@ class Waiting {
   End nap();
   /// So long: what takes long is seen late by a small part of that, and what is over soon at once.
   static int64_t nap_ms(int64_t waited_ms);
+  int64_t nap_ms() const;
   /// Until one of them rings; at most so long, and as patience allows.
   End sleep(Bells& bells, std::optional<int64_t> at_most_ms);
   End end() const;

@@ -58,8 +58,8 @@ void ShardBells::leave() {
     const std::string bell = shards_.bell(shard);
     if (!bells->is_noted(bell)) continue;
     bells->strike_out(bell);
-    const std::string list = shards_.tag(shard) + (tenant_.empty() ? "bw" : "bf");
-    commands.push_back({"ZREM", list, shards_.nonce() + tenant_});
+    if (!tenant_.empty()) shards_.at(shard).shard().listens_no_more(tenant_);
+    if (tenant_.empty()) commands.push_back({"ZREM", shards_.tag(shard) + "bw", shards_.nonce()});
   }
   if (!commands.empty()) static_cast<void>(shards_.ask_each(commands));  // one that stays costs one bell
 }

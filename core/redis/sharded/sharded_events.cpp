@@ -5,7 +5,6 @@
 // fq, below us.
 #include "core/base/text/decimal.h"
 // fq, this room.
-#include "core/redis/shard/waiting.h"
 
 namespace fq {
 
@@ -109,6 +108,12 @@ bool ShardedEvents::is_all_told() const {
                      [](const Part& part) { return part.at_end && !part.has_more(); });
 }
 
+Waiting::End ShardedEvents::await_event(const EventRequest& request, Waiting& waiting) {
+  std::vector<Shard*> shards;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) shards.push_back(&shards_.at(shard).shard());
+  return awaiting_.next(waiting, shards, RedisEvents::awaited(request));
+}
+
 Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.notices.clear();
@@ -120,7 +125,7 @@ Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page)
     page.at_end = is_all_told();
     if (!page.events.empty()) break;
     if (page.at_end && !request.wait) break;
-    const Waiting::End end = page.at_end ? waiting.nap() : waiting.sleep(kHeldBackMs);
+    const Waiting::End end = page.at_end ? await_event(request, waiting) : waiting.sleep(kHeldBackMs);
     if (request.wait && end != Waiting::End::goes_on) break;
   }
   page.next.text = told_to_.empty() ? "0:0:-.0" : told_to_;

@@ -37,8 +37,10 @@ class ShardedEvents {
   /// The part with the next event, where that is known; none: it is not, or there is none.
   std::optional<size_t> next_part() const;
   bool is_all_told() const;
+  Waiting::End await_event(const EventRequest& request, Waiting& waiting);
 
   Shards& shards_;
+  Awaiting awaiting_;
   std::vector<Part> parts_;
   std::string told_to_;     // the cursor up to which all of them were told
   std::optional<Tag> tag_;  // that was asked for, as the next

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 // fq, this room.
-#include "core/redis/shard/waiting.h"
 
 namespace fq {
 
@@ -21,11 +20,14 @@ bool are_equal(const std::vector<Reply>& a, const std::vector<Reply>& b) {
 }  // namespace
 
 /// Each was found idle between two readings, and nothing was changed in any between them.
-Result<bool> ShardedLeases::is_idle() {
+Result<bool> ShardedLeases::is_idle(std::optional<size_t>& busy) {
+  busy.reset();
   FQ_TRY_SET(const std::vector<Reply> before, shards_.roots(kChanges));
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
     FQ_TRY_SET(const Reply reply, shards_.at(shard).shard().look({"idle"}));
-    if (reply.at(1).at(0).number != 1) return false;
+    if (reply.at(1).at(0).number == 1) continue;
+    busy = shard;
+    return false;
   }
   FQ_TRY_SET(const std::vector<Reply> after, shards_.roots(kChanges));
   return are_equal(before, after);
@@ -164,8 +166,9 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
     return reply;
   }
   reply.why_empty = WhyEmpty::nothing;
+  busy_.reset();
   if (request.wait && request.until_idle && visits_.are_all_there()) {
-    FQ_TRY_SET(const bool idle, is_idle());
+    FQ_TRY_SET(const bool idle, is_idle(busy_));
     if (idle) reply.why_empty = WhyEmpty::idle;
   }
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
@@ -179,6 +182,12 @@ Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
   // A worker comes again, and takes what it was told of meanwhile or hands that on.
   if (request.wait && !request.watch) bells_.leave();
   return reply;
+}
+
+/// Before the one that was found busy is idle the queue is not.
+Awaiting::State ShardedLeases::listen_for_idle() {
+  if (!busy_) return Awaiting::State::deaf;
+  return awaiting_.listen(shards_.at(*busy_).shard(), {.what = Awaited::What::idle});
 }
 
 Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
@@ -195,8 +204,12 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
     const auto bells = waiting.is_over() ? ShardBells::State::deaf : bells_.listen(request);
     if (bells == ShardBells::State::anew) continue;
     // A shard does not ring for what it has to be lent something for first.
-    const bool is_told = !request.until_idle && !purses_.are_used();
-    const bool hears = bells == ShardBells::State::heard && is_told;
+    bool hears = bells == ShardBells::State::heard && !purses_.are_used();
+    if (hears && request.until_idle) {
+      const Awaiting::State idle = listen_for_idle();
+      if (idle == Awaiting::State::anew) continue;
+      hears = idle == Awaiting::State::heard;
+    }
     const Waiting::End end =
         hears ? waiting.sleep(*shards_.bells(), reply.next_wake_ms) : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;

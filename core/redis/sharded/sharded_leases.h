@@ -17,8 +17,9 @@ class ShardedLeases {
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
-  /// Nothing was ready or leased, or on its way back, anywhere at one moment.
-  Result<bool> is_idle();
+  /// Nothing was ready or leased, or on its way back, anywhere at one moment. `busy`: a shard in which that
+  /// is not so; none: others changed something meanwhile.
+  Result<bool> is_idle(std::optional<size_t>& busy);
 
  private:
   /// How far a pass over the shards has come.
@@ -36,6 +37,7 @@ class ShardedLeases {
                                  LeaseReply& reply, std::string_view loans);
   Result<bool> opens(const LeaseRequest& request, size_t shard, LeaseReply& reply);
   Result<void> take(const LeaseRequest& request, Pass& pass, LeaseReply& reply);
+  Awaiting::State listen_for_idle();
   Result<LeaseReply> wait(const LeaseRequest& request);
   Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
 
@@ -43,7 +45,9 @@ class ShardedLeases {
   Purses& purses_;
   Visits visits_;
   ShardBells bells_;
-  std::set<size_t> unheard_;  // shards of which an answer was lost that may have given something
+  Awaiting awaiting_;
+  std::optional<size_t> busy_;  // that is not idle, by the last look
+  std::set<size_t> unheard_;    // shards of which an answer was lost that may have given something
 };
 
 }  // namespace fq

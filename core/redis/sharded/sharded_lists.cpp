@@ -94,15 +94,15 @@ Result<MutateReply> ShardedLists::mutate(std::span<const MessageId> ids, Action 
   return reply;
 }
 
-Result<bool> ShardedLists::have_ended(std::span<const MessageId> ids) {
+Result<std::optional<MessageId>> ShardedLists::unended(std::span<const MessageId> ids) {
   const auto groups = by_shard(ids, [this](MessageId id) { return shards_.of_id(id); });
   for (const auto& [shard, places] : groups) {
     std::vector<MessageId> some;
     for (const size_t place : places) some.push_back(ids[place]);
-    FQ_TRY_SET(const bool ended, shards_.at(shard).looker().have_ended(some));
-    if (!ended) return false;
+    FQ_TRY_SET(const std::optional<MessageId> open, shards_.at(shard).looker().unended(some));
+    if (open) return open;
   }
-  return true;
+  return std::optional<MessageId>();
 }
 
 }  // namespace fq

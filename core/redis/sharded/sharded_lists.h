@@ -20,7 +20,8 @@ class ShardedLists {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
     return mutate_page(*this, filter, action, from, n);
   }
-  Result<bool> have_ended(std::span<const MessageId> ids);
+  /// One of them that has not ended; none: all have.
+  Result<std::optional<MessageId>> unended(std::span<const MessageId> ids);
 
  private:
   /// The shard that has all of it; none: any may have some.

@@ -3,7 +3,7 @@
 // fq, below us.
 #include "core/api/exported_ids.h"
 // fq, this room.
-#include "core/redis/shard/waiting.h"
+#include "core/redis/shard/awaiting.h"
 
 namespace fq {
 
@@ -29,10 +29,20 @@ Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) 
 
 Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt);
+  Awaiting awaiting;
   for (;;) {
-    FQ_TRY_SET(const bool ended, request.until_idle ? leases_.is_idle() : lists_.have_ended(request.ids));
+    std::optional<size_t> busy;
+    Awaited what = {.what = Awaited::What::idle};
+    bool ended = false;
+    if (request.until_idle) {
+      FQ_TRY_SET(ended, leases_.is_idle(busy));
+    } else {
+      FQ_TRY_SET(const std::optional<MessageId> open, lists_.unended(request.ids));
+      ended = !open;
+      if (open) busy = shards_.of_id(*open), what = awaited_end(*open);
+    }
     if (ended) return EndStatus::ended;
-    const Waiting::End end = waiting.nap();
+    const Waiting::End end = busy ? awaiting.next(waiting, shards_.at(*busy).shard(), what) : waiting.nap();
     if (end == Waiting::End::timed_out) return EndStatus::timed_out;
     if (end == Waiting::End::interrupted) return EndStatus::interrupted;
   }

@@ -8,7 +8,6 @@
 // fq, this room.
 #include "core/redis/records/records.h"
 #include "core/redis/records/tenant_path.h"
-#include "core/redis/shard/waiting.h"
 
 namespace fq {
 
@@ -137,6 +136,11 @@ Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, E
   return at_end;
 }
 
+Awaited RedisEvents::awaited(const EventRequest& request) {
+  if (request.id) return {.what = Awaited::What::event, .id = awaited_end(*request.id).id};
+  return {.what = Awaited::What::event, .tenant = request.tenant};
+}
+
 void RedisEvents::begin(const EventRequest& request) {
   texts_.clear();
   if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
@@ -159,7 +163,7 @@ Result<void> RedisEvents::events(const EventRequest& request, EventPage& page) {
   for (;;) {
     FQ_TRY_SET(page.at_end, read_page(request, place, page));
     if (!request.wait || !page.events.empty()) break;
-    if (waiting.nap() != Waiting::End::goes_on) break;
+    if (awaiting_.next(waiting, shard_, awaited(request)) != Waiting::End::goes_on) break;
   }
   page.next = cursor_of(place);
   return {};

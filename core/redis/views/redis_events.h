@@ -9,6 +9,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/records/event_records.h"
+#include "core/redis/shard/awaiting.h"
 #include "core/redis/leases/redis_leases.h"
 
 namespace fq {
@@ -29,6 +30,8 @@ class RedisEvents {
   static Cursor cursor_of(const Place& place);
   /// A page from there on without waiting, and where each of its events ends. True: there was no more.
   Result<bool> read(const EventRequest& request, Place& place, EventPage& page, std::vector<Place>& ends);
+  /// What brings this about that it asks for.
+  static Awaited awaited(const EventRequest& request);
   /// The server's time when it was last read: what happens later is not before that.
   int64_t now_ms() const { return now_ms_; }
 
@@ -47,6 +50,7 @@ class RedisEvents {
 
   Shard& shard_;
   const RedisLeases& leases_;
+  Awaiting awaiting_;
   std::deque<std::string> texts_;    // of the last page; they stay where they are
   std::map<uint64_t, bool> tagged_;  // whether it has the tag that is asked for
   Tag tag_;

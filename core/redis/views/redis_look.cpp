@@ -10,7 +10,7 @@
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
 #include "core/redis/records/tenant_path.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/shard/awaiting.h"
 
 namespace fq {
 
@@ -202,32 +202,42 @@ Result<MessagePage> RedisLook::ended(const Filter& filter, const Cursor& cursor,
   }
 }
 
-Result<bool> RedisLook::have_ended(std::span<const MessageId> ids) {
-  for (size_t from = 0; from < ids.size(); from += kIdsPerCall) {
+/// The last of them: who waits for all waits for that one, and others have ended by then more often than not.
+Result<std::optional<MessageId>> RedisLook::unended(std::span<const MessageId> ids) {
+  for (size_t left = ids.size(); left > 0;) {
+    const size_t count = std::min(kIdsPerCall, left);
+    left -= count;
     ArgumentList arguments;
     arguments.borrow("ended");
-    for (const MessageId id : ids.subspan(from, std::min(kIdsPerCall, ids.size() - from)))
+    for (const MessageId id : ids.subspan(left, count))
       arguments.add(std::to_string(std::min(number(id), kMessageIdMax)));
     FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
-    const auto& items = reply.at(1).items;
-    if (!std::all_of(items.begin(), items.end(), [](const Reply& each) { return each.number == 1; }))
-      return false;
+    for (size_t i = count; i-- > 0;)
+      if (reply.at(1).at(i).number != 1) return std::optional(ids[left + i]);
   }
-  return true;
+  return std::optional<MessageId>();
+}
+
+Result<bool> RedisLook::is_idle() {
+  FQ_TRY_SET(const Reply reply, shard_.look({"idle"}));
+  return reply.at(1).at(0).number == 1;
 }
 
 Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt);
+  Awaiting awaiting;
   for (;;) {
+    Awaited what = {.what = Awaited::What::idle};
     bool ended = false;
     if (request.until_idle) {
-      FQ_TRY_SET(const Reply reply, shard_.look({"idle"}));
-      ended = reply.at(1).at(0).number == 1;
+      FQ_TRY_SET(ended, is_idle());
     } else {
-      FQ_TRY_SET(ended, have_ended(request.ids));
+      FQ_TRY_SET(const std::optional<MessageId> open, unended(request.ids));
+      ended = !open;
+      if (open) what = awaited_end(*open);
     }
     if (ended) return EndStatus::ended;
-    const Waiting::End end = waiting.nap();
+    const Waiting::End end = awaiting.next(waiting, shard_, what);
     if (end == Waiting::End::timed_out) return EndStatus::timed_out;
     if (end == Waiting::End::interrupted) return EndStatus::interrupted;
   }

@@ -32,7 +32,9 @@ class RedisLook {
   Result<std::map<std::string, Session>> sessions();
   /// As others are told of it; none: it does nothing that they would ask for.
   static std::optional<Attendee> told_of(Session session);
-  Result<bool> have_ended(std::span<const MessageId> ids);
+  /// The last of them that has not ended; none: all have.
+  Result<std::optional<MessageId>> unended(std::span<const MessageId> ids);
+  Result<bool> is_idle();
   /// Its times are added to these, and its tenants that have something ready.
   Result<StatsRow> sums(TimeCounts& waited, TimeCounts& ran, Standings& standings);
   Result<void> add_active(Standings& standings);

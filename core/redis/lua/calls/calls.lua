@@ -11,7 +11,7 @@ local HELD = 256       -- of one session that is over, in one call
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -26,6 +26,8 @@ function M.look(keys)
   call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited}
   if root[23] then call.crossing = tonumber(root[23]) end
   if root[24] then call.horizon = tonumber(root[24]) end
+  if call.opened then call.opened_paths = {} end
+  awaited.read(call, root[25])
   ends.read(call, call.before.ended)
   lent.read(call, root[21] or '')
   -- Of the dead, of those told of after their end, of nodes that time blocks and of pools many queues have none: then nobody
@@ -170,6 +172,7 @@ function M.finish(call)
   seats.write(call)
   pools.write(call)
   store.write_sets(call)
+  awaited.write(call)
   local root = {'now', call.now, 'n', call.n, 'serial', call.serial, 'sums', records.sums_bytes(call.sums), 'ops', call.ops + 1}
   local before, ended = call.before, ends.bytes(call)
   if call.waits ~= before.waits then root[#root + 1], root[#root + 2] = 'waits', call.waits end

@@ -66,6 +66,7 @@ local function put_together(call, file, set)
   terms.set_fair_by(call, fair_by)
   messages.set_groups(call, linger, batch)
   terms.set_queue(call, values)
+  awaited.widen(call)
   redis.call('HSET', call.root, 'file', file or '', 'set', set or '')
   return 'ok'
 end
@@ -116,6 +117,7 @@ local CHANGES = {
       redis.call('HSET', call.tag .. 'ov', path, bytes)
     end
     terms.set_tenant(call, path, values)
+    awaited.widen(call)
     return {'ok'}
   end,
   -- pid, slots, messages of a job, host: it is a worker.

@@ -126,6 +126,9 @@ function M.run(keys, args)
       if refusal then return amounts.fault(refusal) end
       if call.limited == 0 then break end  -- only the queue may be full, and that is the same for all
     end
+    if call.awaited then
+      for _, p in ipairs(batch) do bell.note(call, 'r', p.path) end  -- where there is still room it is for the next one
+    end
     uniques.sweep(call)
   end
   calls.finish(call)

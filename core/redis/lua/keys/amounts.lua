@@ -90,6 +90,17 @@ function M.fault(refusal)
   return redis.error_reply((never and 'FQNEVER ' or 'FQFULL ') .. what .. ' ' .. there .. ' ' .. most .. ' ' .. who)
 end
 
+-- Those at or above a path that are limited so, '': the queue.
+function M.limited_above(call, path)
+  local found, messages_max, bytes_max = {}, M.most_of(call.settings.values)
+  if messages_max >= 0 or bytes_max >= 0 then found[1] = '' end
+  while call.limited > 0 and path ~= '' do
+    if at(call, path) then found[#found + 1] = path end
+    path = string.match(path, '^(.*)/[^/]*$') or ''
+  end
+  return found
+end
+
 -- What timers did before counts as there.
 function M.begin(call)
   call.had_messages, call.had_bytes = messages_of(call.sums), call.sums.bytes

@@ -22,6 +22,7 @@ local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4',
 local NO_MORE = {}
 function M.note(call, m, kind, more)
   more = more or NO_MORE
+  if call.awaited then bell.note(call, 'l', m) end
   local what, tail = NOTHING, ''
   if more.failure then what, tail = FAILURE, more.failure end
   if more.rest then what, tail = TAGS, tags_of(more.rest) end

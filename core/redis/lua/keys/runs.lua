@@ -3,7 +3,7 @@
 --   ro:ID:DELIVERY  a hash: `call`, for whom it is ('0': nobody); `waits`: that one is to read all of it; `nonce`: the
 --                   session that writes it; `over` (1: its end was told, 2: who wrote it is gone); of each channel ('o',
 --                   'e') what was written (w), what did not fit behind that (l), what its caller has read (r), and the
---                   first block behind the head that is there (b)
+--                   first block behind the head that is there (b); `heard`: whether somebody waits for more
 --   rb:ID:DELIVERY:CHANNEL:BLOCK  its bytes, in blocks of one size
 --   rs:ID           the runs that may be begun to be read, by delivery
 --   sr:NONCE        the runs of a session
@@ -58,9 +58,18 @@ local function remove(call, name)
 end
 M.drop = remove
 
+-- Who waits for more of it is told.
+local function note(call, name)
+  if call.awaited then bell.note(call, 'o', (id_of(name))) end
+end
+function M.listen(tag, name)
+  if redis.call('EXISTS', key_of(tag, name)) == 1 then redis.call('HSET', key_of(tag, name), 'heard', 1) end
+end
+
 -- Nobody writes it any more. It stays for a caller that lives.
 function M.leave(call, name, over)
   local tag = call.tag
+  note(call, name)
   if redis.call('EXISTS', key_of(tag, name)) == 0 then return end
   local of = fields_of(tag, name, 'call', 'nonce', 'over')
   if of[3] == '0' then redis.call('HSET', key_of(tag, name), 'over', over) end
@@ -69,6 +78,7 @@ function M.leave(call, name, over)
 end
 
 function M.close(call, name)
+  note(call, name)
   if redis.call('EXISTS', key_of(call.tag, name)) == 1 then redis.call('HSET', key_of(call.tag, name), 'over', 1) end
 end
 
@@ -93,6 +103,7 @@ end
 -- waits, pid. It may be read from now on.
 function M.open(call, id, delivery, number, waits, pid)
   local tag, name = call.tag, M.name_of(id, delivery)
+  note(call, name)
   sessions.open(call, pid)
   redis.call('HSET', key_of(tag, name), 'call', number, 'waits', waits, 'nonce', call.session, 'over', 0, 'ob', HEAD_BLOCKS,
     'eb', HEAD_BLOCKS)
@@ -126,8 +137,12 @@ end
 
 -- Behind what there is. Reply: as of state.
 function M.add(tag, name, channel, bytes)
-  local of = fields_of(tag, name, 'call', 'waits', channel .. 'w', channel .. 'r', channel .. 'l', channel .. 'b', 'nonce')
+  local of = fields_of(tag, name, 'call', 'waits', channel .. 'w', channel .. 'r', channel .. 'l', channel .. 'b', 'nonce', 'heard')
   if of[7] == '0' then return {0, '0'} end
+  if of[8] ~= '0' then
+    redis.call('HSET', key_of(tag, name), 'heard', 0)
+    bell.tell_of(tag, 'o', (id_of(name)))
+  end
   local waits = of[2] == '1' and calls(tag, of[1])
   local written, read, lost, first = tonumber(of[3]), tonumber(of[4]), tonumber(of[5]), tonumber(of[6])
   if lost > 0 or (waits and written - read + #bytes > UNREAD_MOST) then

@@ -4,6 +4,7 @@ local M = {}
 
 -- It has ended, or lives again, and those that came after it were not looked at yet.
 function M.note(call, id)
+  if call.awaited then bell.note_of(call, id) end
   if call.is_ended[id] then return end
   call.is_ended[id] = true
   call.ended[#call.ended + 1] = id

@@ -49,7 +49,7 @@ local function enter(call, m, state, at)
   if returns(m, state) then count(call, m.path, 'returning') end
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
-    bell.open(call)
+    bell.open(call, m.path)
     queues.put(call, m)
     queues.note_age(call, m, true)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)
@@ -85,6 +85,12 @@ end
 
 function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
+-- It has ended, and somebody may wait for that or for its room.
+local function note_end(call, m)
+  ends.note(call, m.id)
+  if call.awaited then bell.note(call, 'r', m.path) end
+end
+
 -- It has ended and leaves nothing but that.
 local function finish(call, m, what, verdict)
   local has_run = m.state == LEASED
@@ -94,7 +100,7 @@ local function finish(call, m, what, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
   count(call, m.path, 'bytes', -m.bytes - m.step_bytes)
-  ends.note(call, m.id)
+  note_end(call, m)
 end
 
 -- On its way to another queue nobody serves it. What is dead nobody serves anyhow.
@@ -118,11 +124,15 @@ function M.depart(call, m, to)
   store.moved(call, m, to)
   tell(call, m, 'left', {elsewhere = to})
   count(call, m.path, 'bytes', -m.bytes - m.step_bytes)
+  if call.awaited then
+    bell.note_of(call, m.id)
+    bell.note(call, 'r', m.path)
+  end
 end
 
 function M.bury(call, m, what, at, failure)
   move(call, m, DEAD, nil, at)
-  ends.note(call, m.id)
+  note_end(call, m)
   tell(call, m, what, {failure = failure})
 end
 
@@ -168,6 +178,7 @@ end
 -- Another payload, with what is said of it, in its place.
 function M.replace(call, m, p)
   count(call, m.path, 'bytes', p.bytes - m.bytes)
+  if call.awaited then bell.note(call, 'r', m.path) end
   m.bytes, m.rest, m.keep, m.is_command, m.changed = p.bytes, p.rest, p.keep, p.is_command, true
   tell(call, m, 'replaced', {rest = p.rest})
 end
@@ -179,6 +190,7 @@ function M.edit(call, m, change)
   change()
   m.changed = true
   if m.state ~= DEAD then count(call, m.path, 'bytes', m.bytes - before) end
+  if call.awaited then bell.note(call, 'r', m.path) end
   if is_ready then queues.put(call, m) end
 end
 -- That is done; its time to live holds as it is now.

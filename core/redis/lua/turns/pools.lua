@@ -39,7 +39,7 @@ function M.started(call, name)
 end
 function M.add_running(call, name, more)
   local l = read_all(call)[name]
-  if more < 0 and l.run >= l.concurrency then bell.open(call) end
+  if more < 0 and l.run >= l.concurrency then bell.open(call, '', true) end
   l.run, call.pools_changed = l.run + more, true
 end
 
@@ -57,7 +57,7 @@ end
 -- These there are from now on: values by name. What runs in them is counted anew by whoever calls this.
 function M.set(call, rules)
   local before = read_all(call)
-  bell.open(call)
+  bell.open(call, '', true)
   call.pools, call.has_pools, call.pools_changed = {}, false, true
   for name, values in pairs(rules) do
     local l = before[name] or limits.new()

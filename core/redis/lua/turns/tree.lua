@@ -24,7 +24,7 @@ local function look_again(call, n, now)
   local blocked = n.paused or due < math.huge or n.run >= n.limits.concurrency
   if (n.blocked or false) == blocked then return end
   n.blocked, n.changed = blocked, true
-  if not blocked then bell.open(call) end
+  if not blocked then bell.open(call, n.path, n.kids > 0) end
   if n.path ~= '' then settle(call, n, above(call, n)) end
 end
 
@@ -44,7 +44,7 @@ local function gather_again(call, n, gathers, now)
   set_gathering(call, n, gathers)
   if gathers == did then return end
   if gathers then return settle(call, n.own, n) end
-  bell.open(call)
+  bell.open(call, n.path)
   settle(call, n.own, n, costs.of_group(call, n.own, now), now, true)
 end
 

@@ -1,0 +1,83 @@
+#include "core/redis/shard/awaiting.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <optional>
+// fq, below us.
+#include "core/base/clock.h"
+// fq, this room.
+#include "core/redis/shard/bells.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kManyEachMs = 50;  // a look at many shards is dear: whoever rings
+
+std::string letter_of(Awaited::What what) { return std::string(1, static_cast<char>(what)); }
+
+}  // namespace
+
+Awaited awaited_end(MessageId id) {
+  return {.what = Awaited::What::end, .id = std::to_string(std::min(number(id), kMessageIdMax))};
+}
+
+Awaiting::State Awaiting::listen(Shard& shard, const Awaited& what) {
+  return listen(std::array<Shard*, 1>{&shard}, what);
+}
+
+Awaiting::State Awaiting::listen(std::span<Shard* const> shards, const Awaited& what) {
+  Bells* const bells = shards[0]->bells();
+  if (bells == nullptr) return State::deaf;
+  if (!(what == what_)) leave();
+  what_ = what;
+  std::vector<std::string> channels;
+  for (Shard* const shard : shards) {
+    channels.push_back(shard->news());
+    // Struck out when it was told, and who knows of what it was told while it did not hear.
+    if (!bells->hears(channels.back()) || bells->take_rung(channels.back())) noted_.erase(shard);
+  }
+  if (!bells->listen(channels)) return State::deaf;
+  State state = State::heard;
+  for (Shard* const shard : shards) {
+    if (noted_.count(shard) == 1) continue;
+    const std::string letter = letter_of(what.what);
+    const std::vector<std::string_view> words = {what.tenant, letter, what.id, what.delivery};
+    if (!shard->change("listen", words)) return State::deaf;
+    noted_.insert(shard);
+    state = State::anew;
+  }
+  return state;
+}
+
+Waiting::End Awaiting::next(Waiting& waiting, Shard& shard, const Awaited& what) {
+  return next(waiting, std::array<Shard*, 1>{&shard}, what);
+}
+
+Waiting::End Awaiting::next(Waiting& waiting, std::span<Shard* const> shards, const Awaited& what) {
+  const int64_t now_ms = system_clock().boot_ms();
+  const bool is_early = shards.size() > 1 && now_ms - looked_ms_ < kManyEachMs;
+  looked_ms_ = now_ms;
+  const State state = waiting.is_over() ? State::deaf : listen(shards, what);
+  if (state == State::anew) return Waiting::End::goes_on;
+  if (state == State::deaf || is_early) return waiting.nap();
+  std::optional<int64_t> due_ms;
+  for (Shard* const shard : shards) {
+    const std::optional<int64_t> due_there_ms = shard->due_in_ms();
+    if (due_there_ms) due_ms = std::min(due_ms.value_or(*due_there_ms), *due_there_ms);
+  }
+  // Whoever calls does what is due, and rings: this is for where nobody does.
+  if (due_ms) due_ms = std::max(*due_ms, waiting.nap_ms());
+  return waiting.sleep(*shards[0]->bells(), due_ms);
+}
+
+void Awaiting::leave() {
+  for (Shard* const shard : noted_) {
+    if (!shard->bells()->take_rung(shard->news()))
+      shard->strike_out("b" + letter_of(what_.what), what_.tenant);
+  }
+  noted_.clear();
+}
+
+}  // namespace fq
