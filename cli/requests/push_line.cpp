@@ -30,7 +30,7 @@ constexpr std::string_view kLineKeys[] = {
 constexpr std::string_view kToldKeys[] = {
     "id",          "queue",  "state",      "deliveries",   "crashes", "pushed_at", "expires_at", "receipt",
     "lease_until", "holder", "started_at", "ended_at",     "run_ms",  "exit",      "signal",     "worker",
-    "last_error",  "lost",   "schedule",   "scheduled_at", "steps",   "moved_to"};
+    "last_error",  "lost",   "schedule",   "scheduled_at", "steps",   "moved_to",  "host"};
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();

@@ -88,6 +88,7 @@ Result<void> DeliveryWriter::write_json(const Delivery& delivery) {
   message.receipt.reset();
   message.lease_until_wall_ms.reset();
   message.holder_pid.reset();
+  message.holder_host.clear();
   if (keep_) {
     message.receipt = delivery.receipt;
     message.lease_until_wall_ms = delivery.deadline_wall_ms;

@@ -110,7 +110,7 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
     case Reason::Kind::delayed:
       return {"due at " + time_text(reason.until_wall_ms, now_ms), in_queue("fq kick " + id, context)};
     case Reason::Kind::leased:
-      if (reason.pid) return {"held by process " + std::to_string(*reason.pid), ""};
+      if (reason.pid) return {"held by " + process_text(*reason.pid, reason.host), ""};
       if (!reason.until_wall_ms) return {"held by what the job of a dead worker left behind", ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
@@ -131,7 +131,8 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
     default:
       if (const auto& to = context.moved_to)
         return {"moved to queue '" + to->queue + "', as message " + id_text(to->id) + ", at " +
-                    time_text(reason.until_wall_ms, now_ms), ""};
+                    time_text(reason.until_wall_ms, now_ms),
+                ""};
       return {std::string(name_of(of.state)) + " at " + time_text(reason.until_wall_ms, now_ms), ""};
   }
 }
@@ -282,15 +283,14 @@ void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
   const bool of_pool =
       reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
   json.begin_object().key("reason").text(name_of(reason.kind)).key("tenant");
-  of_pool ? json.null() : json.text(reason.node);
-  json.key("pool");
+  (of_pool ? json.null() : json.text(reason.node)).key("pool");
   of_pool ? json.text(reason.node) : json.null();
   json.key("running").number(reason.running);
   write_number(json, "limit", reason.limit);
   json.key("interval_us").number(reason.interval_ns / 1'000).key("until");
-  reason.until_wall_ms ? json.text(format_wall_time(*reason.until_wall_ms)) : json.null();
-  json.key("holder");
-  reason.pid ? json.number(int64_t{*reason.pid}) : json.null();
+  (reason.until_wall_ms ? json.text(format_wall_time(*reason.until_wall_ms)) : json.null()).key("holder");
+  (reason.pid ? json.number(int64_t{*reason.pid}) : json.null()).key("host");
+  reason.host.empty() ? json.null() : json.text(reason.host);
   json.key("ids").begin_array();
   for (const MessageId id : reason.ids) json.number(number(id));
   json.end_array().key("cycle").begin_array();

@@ -1,6 +1,7 @@
 #include "cli/views/message_view.h"
 
 // fq, below us.
+#include "core/base/host_name.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
@@ -115,6 +116,11 @@ void write_run(JsonWriter& json, const MessageInfo& message) {
 
 }  // namespace
 
+std::string process_text(int pid, std::string_view host) {
+  const std::string text = "process " + std::to_string(pid);
+  return host.empty() || host == host_name() ? text : text + " on " + shown(host);
+}
+
 std::optional<int64_t> run_ms(const MessageInfo& message) {
   // One that was not running when it was cancelled ended later than its run.
   const bool ran = message.started_at_wall_ms && message.ended_at_wall_ms && message.state == State::acked;
@@ -179,6 +185,8 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   }
   write_time(json, "lease_until", message.lease_until_wall_ms);
   write_optional(json, "holder", message.holder_pid);
+  json.key("host");
+  message.holder_host.empty() ? json.null() : json.text(message.holder_host);
   json.key("after");
   if (message.after.empty() || message.state != State::held) {
     json.null();

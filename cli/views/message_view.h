@@ -37,6 +37,9 @@ std::string command_text(const JobCommand& command);
 /// The contents of it, for a row of a table: its command or how its payload begins. Escaped.
 std::string content_text(const MessageInfo& message, size_t columns);
 
+/// "process 7", and on which host, where that is not this one. Escaped.
+std::string process_text(int pid, std::string_view host);
+
 /// "4, 5".
 std::string ids_text(const std::vector<MessageId>& ids);
 

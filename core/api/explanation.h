@@ -13,8 +13,8 @@ namespace fq {
 
 /// One thing that keeps a message from being served now. More of them may hold at once.
 struct Reason {
-  /// What keeps a tenant from its turn comes first, in the order in which one of several is told: what somebody
-  /// has to end is before what time ends.
+  /// What keeps a tenant from its turn comes first, in the order in which one of several is told: what
+  /// somebody has to end is before what time ends.
   enum class Kind {
     paused,
     limited,           // fq tenant limit
@@ -37,6 +37,7 @@ struct Reason {
   int64_t interval_ns = 0;
   std::optional<int64_t> until_wall_ms;
   std::optional<int> pid;
+  std::string host;  // where that is; "": not known
   std::vector<MessageId> ids;
   // Held by itself: it, what it comes after, and so on, as far as what comes after it.
   std::vector<MessageId> cycle;

@@ -17,6 +17,12 @@ has_lines() { [ "$(wc -l <"$1")" = "$2" ]; }
 await has_lines "$got" 2
 is "who has what" "far.example" "$(fq workers --json | jq -r .host | sort -u)"
 is "two run there" "2 1" "$(fq stats --json | jq -r '"\(.leased) \(.ready)"')"
+far_id=$(fq jobs --json 2>>"$work/err" | jq -r 'select(.state == "leased") | .id' | head -1)
+[ -n "$far_id" ] || far_id=$(sed -n 1p "$work/ids")
+is "of what runs there fq show tells where" "far.example" "$(fq show --json "$far_id" | jq -r .host)"
+is "and says so" 1 "$(fq show "$far_id" | grep -c '^holder .*process [0-9]* on far\.example$')"
+is "fq explain too" "far.example" "$(fq explain --json "$far_id" | jq -r '.reasons[0].host')"
+is "and says so" 1 "$(fq explain "$far_id" | grep -c 'held by process [0-9]* on far\.example$')"
 is "and one here" "of c" "$(fq pop)"
 
 # Whatever is asked here says nothing of the processes there: numbers of processes are each host's own.

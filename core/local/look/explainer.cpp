@@ -3,6 +3,7 @@
 #include "core/local/look/explainer.h"
 
 // fq, below us.
+#include "core/base/host_name.h"
 #include "core/schedule/look/preview.h"
 #include "core/schedule/look/starts.h"
 
@@ -214,6 +215,7 @@ void Explainer::tell_state(const Snapshot& snapshot, std::span<const uint64_t> w
     case State::leased:
       reason.kind = Reason::Kind::leased;
       reason.pid = reaper_.keeper_of(snapshot);
+      if (reason.pid) reason.host = host_name();
       break;
     case State::held:
       reason.kind = Reason::Kind::held;

@@ -6,6 +6,7 @@
 #include <charconv>
 // fq, below us.
 #include "core/api/receipt.h"
+#include "core/base/host_name.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/read/item_view.h"
@@ -57,6 +58,7 @@ Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
     info.receipt = Receipt(snapshot.id, snapshot.serial, mark());
     if (snapshot.at_wall_ms != 0) info.lease_until_wall_ms = snapshot.at_wall_ms;
     info.holder_pid = reaper_.keeper_of(snapshot);
+    if (info.holder_pid) info.holder_host = host_name();
   }
   FQ_TRY(add_item(snapshot, info));
   FQ_TRY_SET(info.last_error, last_error_of(link_, snapshot));

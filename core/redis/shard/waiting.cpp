@@ -43,7 +43,7 @@ Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
   for (int64_t left_ms = ms; left_ms > 0; left_ms = end_ms - system_clock().boot_ms()) {
     if (const End now = end(); now != End::goes_on) return now;
     const SignalsAllowed allowed(signals_);
-    if (pause(std::min(kInterruptMs, left_ms))) break;
+    if (pause(interrupt_ == nullptr ? left_ms : std::min(kInterruptMs, left_ms))) break;
   }
   return end();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 // fq, below us.
+#include "core/base/host_name.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
 #include "core/redis/records/packing.h"
@@ -78,6 +79,7 @@ Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
     case State::leased:
       state.kind = Reason::Kind::leased;
       if (told.at(5).number != 0) state.pid = static_cast<int>(told.at(5).number);
+      state.host = told.at(15).text.substr(0, kHostNameBytesMax);
       break;
     case State::held:
       state.kind = Reason::Kind::held;

@@ -103,6 +103,7 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
   const Reply& shown = reply.at(1);
   if (shown.at(1).is_text()) {
     FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
+    if (info.holder_pid) info.holder_host = shown.at(6).text.substr(0, kHostNameBytesMax);
     return std::optional(std::move(info));
   }
   const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(5).text);

@@ -72,7 +72,8 @@ function M.message(call, args)
   end
   local failure = m.state == records.DEAD and redis.call('GET', call.tag .. 'f:' .. text.num(id)) or ''
   return {false, m.path, m.state, text.num(m.timer), text.num(m.since), m.pid, ids, why, ahead, place, later, by,
-    n.kids > 0 and 1 or 0, failure, m.state == records.HELD and cycle_of(call, m) or {}}
+    n.kids > 0 and 1 or 0, failure, m.state == records.HELD and cycle_of(call, m) or {},
+    sessions.host_of(call, m)}
 end
 
 -- path: whether there is such a tenant, what is counted of its own messages, and its reasons.

@@ -26,10 +26,11 @@ local function paged(call, list, args, told_of)
 end
 
 local LOOKS = {
-  -- id: its record, or how it ended.
+  -- id: its record, or how it ended; the host of who holds it.
   get = function(call, args)
     local found = shown(call, tonumber(args[2]))
     found[6] = redis.call('HGET', call.tag .. 'o', found[1])
+    found[7] = found[2] and sessions.host_of(call, store.find(call, tonumber(args[2]))) or ''
     return found
   end,
   -- id: what is shown of it, its steps, their outputs.

@@ -99,6 +99,13 @@ function M.anybody(root)
   return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
 end
 
+-- The host of who holds a message by living; '': it is not known, or nobody does.
+local HOST_AT = 21  -- behind '<I4I4I4d', see open
+function M.host_of(call, m)
+  local attends = m and m.living and m.state == records.LEASED and redis.call('HGET', call.tag .. 'at', m.nonce)
+  return attends and string.sub(attends, HOST_AT) or ''
+end
+
 -- All that there are: nonce, how it attends, what it holds.
 function M.all(call)
   local found = {}
