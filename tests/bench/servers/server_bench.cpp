@@ -1,6 +1,7 @@
 // server_bench - what queues on a server cost that server, beside bare lists and, where it is named, BullMQ.
 //
 // usage: server_bench [DIRECTORY]   of a node package that has bullmq; its program is bullmq.mjs
+//        server_bench --waiters [COUNT]   only: what clients cost that wait for what does not come (1,000)
 //
 // What is measured is the server's processor time for each message, as its INFO has it: it is what limits how
 // much one server does, and is little disturbed by who else is on the machine. All subjects have the same
@@ -22,6 +23,7 @@
 #include "core/redis/redis_engine.h"
 #include "core/redis/wire/server.h"
 // Tests.
+#include "tests/bench/servers/sleepers.h"
 #include "tests/servers/servers.h"
 
 namespace fq::bench {
@@ -30,6 +32,10 @@ namespace {
 
 constexpr size_t kMessages = 16'000, kTenants = 1'024;
 constexpr int kRounds = 5;
+constexpr size_t kSleepers = 1'000;
+constexpr size_t kMessagesBeside = 3'200;
+constexpr int kSleeperRounds = 3;
+constexpr unsigned kSilenceSeconds = 5;
 
 template <class T>
 T must(Result<T> result) {
@@ -42,7 +48,8 @@ T must(Result<T> result) {
 
 class Subjects {
  public:
-  Subjects() : peer_(must(Server::open(place(), ""))) {
+  explicit Subjects(size_t messages = kMessages)
+      : messages_(messages), peer_(must(Server::open(place(), ""))) {
     for (size_t i = 0; i < kTenants; ++i)
       tenants_.push_back("account" + std::to_string(i % 256) + "/" + std::to_string(i));
   }
@@ -52,11 +59,11 @@ class Subjects {
   double cost_of(const std::function<void()>& run) {
     const double before = used_us();
     run();
-    return (used_us() - before) / static_cast<double>(kMessages);
+    return (used_us() - before) / static_cast<double>(messages_);
   }
 
   void push_list(size_t at_once) {
-    for (size_t i = 0; i < kMessages; i += at_once) {
+    for (size_t i = 0; i < messages_; i += at_once) {
       for (size_t k = 0; k < at_once; ++k)
         peer_->add(std::array<std::string_view, 3>{"RPUSH", "peer:list", payload_});
       for (size_t k = 0; k < at_once; ++k) must(peer_->receive());
@@ -64,7 +71,7 @@ class Subjects {
   }
   /// As a list that loses nothing is worked on: to a second one, and away from it.
   void work_list(size_t at_once) {
-    for (size_t i = 0; i < kMessages; i += at_once) {
+    for (size_t i = 0; i < messages_; i += at_once) {
       for (size_t k = 0; k < at_once; ++k) {
         peer_->add(std::array<std::string_view, 5>{"LMOVE", "peer:list", "peer:taken", "LEFT", "RIGHT"});
         peer_->add(std::array<std::string_view, 4>{"LREM", "peer:taken", "1", payload_});
@@ -73,12 +80,12 @@ class Subjects {
     }
   }
   void call_function(size_t at_once) {
-    for (size_t i = 0; i < kMessages; i += at_once)
+    for (size_t i = 0; i < messages_; i += at_once)
       must(queue_->await_end({.ids = {}, .until_idle = true, .wait_ms = 0}));
   }
   void push(size_t at_once) {
     std::vector<NewMessage> batch(at_once);
-    for (size_t i = 0; i < kMessages; i += at_once) {
+    for (size_t i = 0; i < messages_; i += at_once) {
       for (size_t k = 0; k < at_once; ++k) {
         batch[k].tenant = tenants_[(i + k) * 389 % kTenants];
         batch[k].payload = as_bytes(payload_);
@@ -97,10 +104,27 @@ class Subjects {
       leased = *must(queue_->settle(verdicts, &request)).next;
     }
   }
-  void start_queue() {
+  void start_queue() { queue_ = open("default"); }
+  std::unique_ptr<Queue> open(const std::string& name) const {
     OpenOptions options;
     options.create = true;
-    queue_ = must(engine().open({server_.spool(), "default"}, options));
+    return must(engine().open({server_.spool(), name}, options));
+  }
+  /// Microseconds of the server a second of the wall clock, while nobody but them asks anything.
+  double cost_of_silence() {
+    const double before = used_us();
+    ::sleep(kSilenceSeconds);
+    return (used_us() - before) / kSilenceSeconds;
+  }
+  /// Those noted down for a queue, which wait with nothing to do from then on.
+  void await_noted(const std::string& name, size_t count) {
+    while (noted(name) < count) ::usleep(10'000);
+    ::sleep(2);  // their first looks
+  }
+  void forget_noted(const std::string& name) {
+    const std::string tag = tag_of(name);
+    must(peer_->call(std::array<std::string_view, 3>{"DEL", tag + "bw", tag + "bf"}));
+    must(peer_->call(std::array<std::string_view, 4>{"HSET", tag + "h", "waiters", "0"}));
   }
 
  private:
@@ -108,6 +132,15 @@ class Subjects {
     RedisPlace place;
     place.socket = server_.socket();
     return place;
+  }
+  static std::string tag_of(const std::string& name) { return "fq1:fq:{" + name + ":0:0}:"; }
+  size_t noted(const std::string& name) {
+    size_t count = 0;
+    for (const char* list : {"bw", "bf"}) {
+      const std::string key = tag_of(name) + list;
+      count += static_cast<size_t>(must(peer_->call(std::array<std::string_view, 2>{"ZCARD", key})).number);
+    }
+    return count;
   }
   static const RedisEngine& engine() {
     static const RedisEngine engine(
@@ -123,6 +156,7 @@ class Subjects {
     return sum * 1e6;
   }
 
+  const size_t messages_;  // of each run
   const fq::test::TestServer server_;
   std::unique_ptr<Server> peer_;
   std::unique_ptr<Queue> queue_;
@@ -180,6 +214,55 @@ void measure(const char* bullmq) {
               rows[5].median() / rows[8].median());
 }
 
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Beside a load, round by round with and without them: of an empty queue, or of empty tenants of the queue
+/// that is worked on.
+void measure_waiters(size_t count) {
+  Subjects subjects(kMessagesBeside);
+  subjects.start_queue();
+  const auto load = [&] {
+    return subjects.cost_of([&] {
+      subjects.push(16);
+      subjects.work(16);
+    });
+  };
+  load();
+  struct Kind {
+    const char* what;
+    std::string queue;
+    std::string tenant;
+    std::vector<double> silent = {}, ratios = {};
+  };
+  std::vector<Kind> kinds = {{"of an empty queue", "empty", ""}, {"of empty tenants", "default", "empty"}};
+  std::vector<double> alone, idle;
+  for (int round = 0; round < kSleeperRounds; ++round) {
+    idle.push_back(subjects.cost_of_silence());
+    for (Kind& kind : kinds) {
+      const double before = load();
+      alone.push_back(before);
+      {
+        const Sleepers sleepers(
+            count, [&] { return subjects.open(kind.queue); },
+            [&](size_t i) { return kind.tenant.empty() ? "" : kind.tenant + std::to_string(i); });
+        subjects.await_noted(kind.queue, count);
+        kind.silent.push_back(subjects.cost_of_silence());
+        kind.ratios.push_back(load() / before);
+      }
+      subjects.forget_noted(kind.queue);
+    }
+  }
+  std::printf("%zu clients that wait for what does not come (medians of %d)\n", count, kSleeperRounds);
+  std::printf("  nobody: %.2f %% of the server's processor, %.1f us a message of a load\n",
+              median_of(idle) / 1e4, median_of(alone));
+  for (const Kind& kind : kinds)
+    std::printf("  %-18s %.2f %% of it; a message costs %.3f times as much\n", kind.what,
+                median_of(kind.silent) / 1e4, median_of(kind.ratios));
+}
+
 }  // namespace
 
 }  // namespace fq::bench
@@ -189,4 +272,8 @@ namespace fq {
 std::span<const Engine* const> engines() { return {}; }
 }  // namespace fq
 
-int main(int argc, char** argv) { fq::bench::measure(argc > 1 ? argv[1] : nullptr); }
+int main(int argc, char** argv) {
+  const std::string_view asked = argc > 1 ? argv[1] : "";
+  if (asked != "--waiters") fq::bench::measure(argc > 1 ? argv[1] : nullptr);
+  fq::bench::measure_waiters(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : fq::bench::kSleepers);
+}
