@@ -180,21 +180,22 @@ is 'Ctrl-Z stops both' 'T T' "$(for pid in $(top_pid) $(follower); do awk '/^Sta
 types fg; awaits '^"\$FQ" top -q jobs$'
 kill -KILL "$(follower)"; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
 
-# Editing one: the editor has the terminal; what was changed shows.
+# Editing one: the editor has the terminal; what was changed shows. What it asked before still stands there: it counts.
 cat >"$work/editor" <<'END'
 #!/bin/sh
-printf 'change it? '; read -r answer
+echo asked >>"$0.times"
+printf 'change it (%s)? ' "$(grep -c asked "$0.times")"; read -r answer
 [ "$answer" = yes ] && sed -i 's/waits/changed/' "$1" && exit
 exit "$answer"
 END
 chmod +x "$work/editor"
-keys Down; keys e; awaits 'change it'; types yes; awaits 'ready .* echo changed'
+keys Down; keys e; awaits 'change it .1.'; types yes; awaits 'ready .* echo changed'
 is 'it is changed' '["echo","changed"]' "$(fq show -q jobs --json 2 | jq -c .argv)"
-keys e; awaits 'change it'; types 7; awaits '^fq: message 2: the editor ended with 7; nothing was changed'
+keys e; awaits 'change it .2.'; types 7; awaits '^fq: message 2: the editor ended with 7; nothing was changed'
 awaits 'leads back to fq top$'; keys Enter; awaits 'f follow'
-keys e; awaits 'change it'; keys C-c; awaits 'fq: message 2: the editor ended by signal 2'
+keys e; awaits 'change it .3.'; keys C-c; awaits 'fq: message 2: the editor ended by signal 2'
 awaits 'leads back to fq top$'; keys q; awaits 'f follow'
-keys e; awaits 'change it'; keys C-z; awaits 'Stopped'; types fg; types yes; awaits 'f follow'
+keys e; awaits 'change it .4.'; keys C-z; awaits 'Stopped'; types fg; types yes; awaits 'f follow'
 keys Up; keys e; awaits '^fq: message 1: is running'; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
 keys f; awaits 'follows'; echo 'comes through' >"$work/hold"
 awaits '^comes through'; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
