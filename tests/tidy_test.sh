@@ -148,6 +148,8 @@ check_files() {
   find core cli tests \( -name '*.h' -o -name '*.cpp' -o -name '*.sh' \) | sort | xargs awk '
     FNR == 401 { print FILENAME ":401: a file has 400 lines at most" }
     FNR == 1 && FILENAME ~ /\.h$/ && !/^\/\/ / { print FILENAME ":1: a header opens with what it owns" }
+    heads && !/^#include/ { print FILENAME ":" FNR - 1 ": a heading of includes with none below" }
+    { heads = /^\/\/ (System|fq, below us|fq, this room|Tests)\.$/ }
     FILENAME !~ /tidy_test/ && /TODO|FIXME|XXX[^X]/ && !/XXXXXX/ { print FILENAME ":" FNR ": an open end: write an issue instead" }'
 }
 

@@ -1,6 +1,5 @@
 #include "cli/requests/push_options.h"
 
-// fq, below us.
 // fq, this room.
 #include "cli/words/job_options.h"
 #include "cli/session/session.h"

@@ -11,6 +11,7 @@
 #include "core/schedule/dependents.h"
 #include "core/schedule/kept_steps.h"
 #include "core/schedule/rings/costs.h"
+#include "core/schedule/memory/begun_entry.h"
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/id_index.h"
 #include "core/schedule/order/outcomes.h"
@@ -47,26 +48,15 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t rank =
       from.extra ? make_extra(txn, region, from) : rank_add(txn, region, from.key, from.priority);
   const Opened<Entry> made = region.open(txn, entry);
-  made.set(&Entry::id, number(from.id));
-  made.set(&Entry::item_position, from.item_position);
-  made.set(&Entry::event_position, 0);
-  made.set(&Entry::serial, 0);
-  made.set(&Entry::tenant, tenant_index);
-  made.set(&Entry::heap_place, kNoIndex);
-  made.set(&Entry::rank, rank);
-  made.set(&Entry::payload_bytes, from.payload_bytes);
-  made.set(&Entry::deliveries, 0);
-  made.set(&Entry::began_ms, 0);
-  made.set(&Entry::rough_cost, 0);
-  made.set(&Entry::attempts, 0);
-  made.set(&Entry::attempts_max, from.attempts_max);
-  made.set(&Entry::crashes, 0);
-  made.set(&Entry::overhead, overhead_code(from.overhead_bytes));
-  made.set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
-  made.set(&Entry::flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
-                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
-                                               (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0) |
-                                               from.job_flags));
+  begin_entry(made, {.id = number(from.id),
+                     .item_position = from.item_position,
+                     .tenant = tenant_index,
+                     .rank = rank,
+                     .payload_bytes = from.payload_bytes,
+                     .overhead_bytes = from.overhead_bytes,
+                     .attempts_max = from.attempts_max,
+                     .flags = (from.key.empty() ? 0 : kEntryKeyed) | (from.extra ? kEntryExtra : 0) |
+                              (from.blob ? kEntryBlob : 0) | from.job_flags});
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, made, region.root.entry_supply.used);
   return {slot, entry, tenant};
 }

@@ -2,38 +2,12 @@
 #include "core/schedule/plain_push.h"
 
 // fq, this room.
+#include "core/schedule/memory/begun_entry.h"
 #include "core/schedule/memory/id_index.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/tree/tenant_tree.h"
 
 namespace fq {
-
-namespace {
-
-void store(const Opened<Entry>& made, const PlainEntry& from, uint32_t tenant) {
-  made.set(&Entry::id, number(from.id));
-  made.set(&Entry::tenant, tenant);
-  made.set(&Entry::item_position, from.item_position);
-  made.set(&Entry::event_position, 0);
-  made.set(&Entry::at_ms, from.now_ms);
-  made.set(&Entry::serial, 0);
-  made.set(&Entry::heap_place, kNoIndex);
-  made.set(&Entry::rank, 0);
-  made.set(&Entry::payload_bytes, from.payload_bytes);
-  made.set(&Entry::deliveries, 0);
-  made.set(&Entry::began_ms, 0);
-  made.set(&Entry::attempts, 0);
-  made.set(&Entry::attempts_max, from.attempts_max);
-  made.set(&Entry::crashes, 0);
-  made.set(&Entry::overhead, overhead_code(from.overhead_bytes));
-  made.set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
-  made.set(&Entry::state, static_cast<uint8_t>(SlotState::ready));
-  const int own = from.attempts_max != 0 ? kEntryOwnAttempts : 0;
-  made.set(&Entry::flags, static_cast<uint8_t>(from.flags | own));
-  made.set(&Entry::rough_cost, 0);
-}
-
-}  // namespace
 
 bool PlainPush::is_usual() const { return !is_ranked(region_.root) && region_.root.terms.linger_ms <= 0; }
 
@@ -52,7 +26,16 @@ std::optional<SlotIndex> PlainPush::add(Txn& txn, const PlainEntry& from) const 
   const OpenedSums sums = open_sums(txn, root);
   const auto [slot, entry] = take_element(txn, region_.arena, root.entries, root.entry_supply);
   const Opened<Entry> made = region_.open(txn, entry);
-  store(made, from, leaf);
+  begin_entry(made, {.id = number(from.id),
+                     .item_position = from.item_position,
+                     .tenant = leaf,
+                     .rank = 0,
+                     .payload_bytes = from.payload_bytes,
+                     .overhead_bytes = from.overhead_bytes,
+                     .attempts_max = from.attempts_max,
+                     .flags = from.flags});
+  made.set(&Entry::state, static_cast<uint8_t>(SlotState::ready));
+  made.set(&Entry::at_ms, from.now_ms);
   made.set(&Entry::prev, tail);
   made.set(&Entry::next, kNoIndex);
   EntryIndex(EntryIndexKind{&region_}).insert(txn, slot, made, root.entry_supply.used);

@@ -4,13 +4,11 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
-// fq, this room.
 
 namespace fq {
 
 namespace {
 
-static_assert(kInlinePayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr uint32_t kForgottenAtOnce = 32;  // in one transaction
 

@@ -28,7 +28,8 @@ class Waiting {
   bool is_over() const { return end() != End::goes_on; }
 
  private:
-  /// In slices, since an interrupt wakes nobody, where there is one: `pause(ms)` sleeps for one. True: the sleep is over.
+  /// In slices where there may be an interrupt, since that wakes nobody: `pause(ms)` sleeps for one. True:
+  /// the sleep is over.
   template <class Pause>
   End sleep_for(int64_t ms, Pause pause);
 

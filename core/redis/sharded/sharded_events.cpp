@@ -4,7 +4,6 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/text/decimal.h"
-// fq, this room.
 
 namespace fq {
 

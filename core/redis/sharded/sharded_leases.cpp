@@ -3,7 +3,6 @@
 // System.
 #include <algorithm>
 #include <array>
-// fq, this room.
 
 namespace fq {
 

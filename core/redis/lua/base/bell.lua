@@ -29,7 +29,7 @@ end
 function M.ring(call, nonce) return ring_on(call.tag .. 'bell:' .. nonce) end
 
 -- These are told that what they wait for has come about, and wait for it no more. A nonce is what they begin with.
-local NONCE_BYTES = 6
+local NONCE_BYTES = text.NONCE_BYTES
 function M.tell(tag, kind, members)
   text.call('ZREM', tag .. 'b' .. kind, members)
   for _, member in ipairs(members) do ring_on(tag .. 'news:' .. string.sub(member, 1, NONCE_BYTES)) end

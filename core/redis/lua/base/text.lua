@@ -1,5 +1,7 @@
--- text - numbers as Redis has to be told them, and bytes in order.
+-- text - numbers as Redis has to be told them, bytes in order, and what texts begin with.
 local M = {}
+
+M.NONCE_BYTES = 6  -- of a session: lists of them are one behind the other, and members of sets begin with one
 
 -- `..` writes what is above 10^14 as 1.2345678901234e+14: every id, tag and time goes through here. Whole numbers are written
 -- in half the time as such. An argument of redis.call by itself may be a number: there the server writes all its digits. One
@@ -17,6 +19,11 @@ function M.before(a, b)
     if x ~= y then return x < y end
   end
   return #a < #b
+end
+
+-- Whether a tenant is that one, or lies below it; '': all do.
+function M.is_at_or_below(path, top)
+  return top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/'
 end
 
 -- unpack() fails at some 8,000 values, so what may be long goes in pieces; of pairs none is cut. Returns the last answer.

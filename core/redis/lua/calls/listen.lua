@@ -11,7 +11,7 @@ end
 function M.run(keys, args)
   local root = redis.call('HMGET', keys[1], 'schema', 'due')
   if not root[1] then return redis.error_reply('FQMISSING there is no such queue') end
-  local nonce = string.sub(args[2], 1, 6)
+  local nonce = string.sub(args[2], 1, text.NONCE_BYTES)
   if args[4] == '-' then
     bells.strike_out({tag = string.sub(keys[1], 1, -2)}, nonce, args[3])
   elseif args[4] then

@@ -201,7 +201,7 @@ local CHANGES_TURNS = {nodes = true, limits = true}
 function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
-  call.session = string.sub(args[2], 1, 6)
+  call.session = string.sub(args[2], 1, text.NONCE_BYTES)
   local head = calls.head(call)
   local answer = REPAIRS[args[3]](call, args)
   if CHANGES_TURNS[args[3]] then calls.finish(call) end

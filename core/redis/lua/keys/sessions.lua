@@ -5,7 +5,7 @@
 local M = {}
 local ALIVE = 15000
 local RENEWED = 5000  -- after so long a call is worth a write
-local NONCE_BYTES = 6
+local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2

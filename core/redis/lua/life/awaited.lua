@@ -9,7 +9,7 @@
 --   br      by when it came: for room for a message of a tenant
 -- A bell may be lost, with a connection: then it looks as late as its own patience says.
 local M = {}
-local NONCE_BYTES = 6
+local NONCE_BYTES = text.NONCE_BYTES
 local LOOKED_AT = 64  -- by one call, where each has to be asked: the others are as if their bells were lost
 local FOR_ALL = false -- room for whoever waits for it
 
@@ -33,10 +33,6 @@ function M.widen(call)
   if call.awaited then bell.note(call, 'r', FOR_ALL) end
 end
 
-local function is_at_or_below(path, top)
-  return top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/'
-end
-
 local function ring_by_id(call, kind)
   for _, id in ipairs(call.awaited[kind]) do bell.tell_of(call.tag, kind, id) end
 end
@@ -52,7 +48,7 @@ local function ring_of_events(call)
   for i = 1, #page, 2 do
     local tenant, id, is_it = string.sub(page[i], NONCE_BYTES + 1), tonumber(page[i + 1]), false
     for _, of in ipairs(call.awaited.l) do
-      is_it = is_it or (id == 0 and is_at_or_below(of.path, tenant)) or (id > 0 and of.id == id)
+      is_it = is_it or (id == 0 and text.is_at_or_below(of.path, tenant)) or (id > 0 and of.id == id)
     end
     if is_it then found[#found + 1] = page[i] end
   end
@@ -63,7 +59,7 @@ end
 local function is_room_for(call, path, tenant)
   if path == FOR_ALL then return true end
   for _, top in ipairs(amounts.limited_above(call, path)) do
-    if is_at_or_below(tenant, top) then return true end
+    if text.is_at_or_below(tenant, top) then return true end
   end
   return false
 end

@@ -8,7 +8,7 @@
 --
 -- A bell may be lost, with the client that it was for: then the others look as late as their own patience says.
 local M = {}
-local NONCE_BYTES = 6
+local NONCE_BYTES = text.NONCE_BYTES
 local PATHS = 1024       -- of one command
 local FILTERED_MOST = 64  -- looked at by one call that opens many tenants: the others are as if their bells were lost
 
@@ -41,12 +41,9 @@ local function strike_out(call, nonce, tenant)
 end
 M.strike_out = strike_out
 
-local function is_at_or_below(path, top)
-  return top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/'
-end
 local function is_any_above(tops, path)
   for _, top in ipairs(tops) do
-    if is_at_or_below(path, top) then return true end
+    if text.is_at_or_below(path, top) then return true end
   end
   return false
 end

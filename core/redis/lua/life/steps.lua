@@ -9,7 +9,7 @@ local STEP = '<BddddBB'
 local STEP_BYTES = 35
 M.RUN, M.SLEEP, M.WAIT, M.PUSH = 1, 2, 3, 4
 local MOST, BYTES_MOST = 1000, 16777216  -- of one message
-local NONCE_BYTES = 6
+local NONCE_BYTES = text.NONCE_BYTES
 local LATEST = 4503599627370496
 
 local function key(call, m, what) return call.tag .. what .. text.num(m.id) end
