@@ -6,8 +6,8 @@
 #include <limits>
 // fq, below us.
 #include "core/base/bytes.h"
-#include "core/base/policy.h"
 // fq, this room.
+#include "core/schedule/delivered.h"
 #include "core/schedule/dependents.h"
 #include "core/schedule/kept_steps.h"
 #include "core/schedule/rings/costs.h"
@@ -62,27 +62,6 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
 }
 
 bool is_command(const Entry& entry) { return (entry.flags & kEntryCommand) != 0; }
-
-// What a delivery changes in the message itself and in the counts.
-void note_delivery(Txn& txn, const Region& region, const Message& message, const LeaseTerms& terms) {
-  auto& [slot, entry, tenant] = message;
-  if (entry.deliveries == 0 && state_of(entry) == SlotState::ready) {
-    const auto wait = static_cast<uint64_t>(std::max<int64_t>(0, time_between(entry.at_ms, terms.now_ms)));
-    histogram_note(txn, region.root.wait, wait);
-    histogram_note(txn, tenant.wait, wait);
-  }
-  const Opened<Entry> opened = region.open(txn, entry);
-  opened.set(&Entry::serial, terms.serial);
-  opened.set(&Entry::began_ms, static_cast<uint32_t>(terms.now_ms));
-  const auto queues = static_cast<uint16_t>(terms.attempts_max != 0 ? terms.attempts_max
-                                                                    : standard_attempts(is_command(entry)));
-  if ((entry.flags & kEntryOwnAttempts) == 0) opened.set(&Entry::attempts_max, queues);
-  add_to(opened, &Entry::deliveries, 1);
-  add_to(open_sums(txn, region.root), region.root.counters.popped, 1);
-  const Opened<Tenant> leaf = region.open(txn, tenant);
-  add_to(leaf, &Tenant::popped, 1);
-  service_note_start(region, entry, leaf, terms.now_ms);
-}
 
 // Its run has ended: known once, and once more with the verdict on it.
 void note_run(Txn& txn, const Region& region, const Message& message, int64_t now_ms, bool verdict,
@@ -377,9 +356,8 @@ void Messages::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::leased) return;
-  const States states(region_);
-  if (has_holder(entry)) states.unlink_holder(txn, message);
-  if (holder != kHeldByTime) states.link_holder(txn, message, holder);
+  if (has_holder(entry)) HolderList(region_).remove(txn, message);
+  if (holder != kHeldByTime) HolderList(region_).insert(txn, message, holder);
 }
 
 }  // namespace fq

@@ -4,23 +4,13 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/schedule/memory/state_counts.h"
 #include "core/schedule/rings/costs.h"
 
 namespace fq {
 namespace {
 
-/// By state; a free one is not counted.
-template <class Counts>
-constexpr decltype(&Counts::ready) kCountOf[] = {nullptr,         &Counts::ready, &Counts::delayed,
-                                                 &Counts::leased, &Counts::dead,  &Counts::held};
-
 bool is_live(SlotState state) { return state != SlotState::free && state != SlotState::dead; }
-
-template <class Counts>
-[[gnu::always_inline]] inline void move_count(const Opened<Counts>& counts, SlotState from, SlotState to) {
-  if (from != SlotState::free) take_from(counts, kCountOf<Counts>[static_cast<size_t>(from)], 1);
-  if (to != SlotState::free) add_to(counts, kCountOf<Counts>[static_cast<size_t>(to)], 1);
-}
 
 /// In the sums of the queue.
 [[gnu::always_inline]] inline void count_bytes(Txn& txn, const Region& region, const Entry& entry,
@@ -164,7 +154,7 @@ void States::leave(Txn& txn, const Message& message, bool reseat) const {
       if (reseat && (tenant.lane.count == 0 || is_ranked(region_.root))) seats().reseat(txn, entry.tenant);
       return;
     case SlotState::leased:
-      if (has_holder(entry)) unlink_holder(txn, message);
+      if (has_holder(entry)) HolderList(region_).remove(txn, message);
       if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       return;
     case SlotState::delayed:
@@ -221,7 +211,7 @@ void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, 
   const Opened<Entry> entry = region_.open(txn, message.entry);
   entry.set(&Entry::at_ms, until_ms);
   entry.set(&Entry::holder, static_cast<uint16_t>(holder));
-  if (has_holder(message.entry)) link_holder(txn, message, holder);
+  if (has_holder(message.entry)) HolderList(region_).insert(txn, message, holder);
   set_state(txn, message, SlotState::leased);
   if (until_ms != kNever) heap().insert(txn, message.slot);
 }
@@ -240,34 +230,6 @@ void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) cons
   dead().insert(txn, dead_lane(txn), message.slot, region_.open(txn, message.entry));
   note_end(txn, message, from);
   Waits(region_).note_ended(txn, message.entry.id, Fate::other);
-}
-
-void States::link_holder(Txn& txn, const Message& message, HolderIndex index) const {
-  const auto place = static_cast<uint16_t>(index);
-  if (place >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
-  Holder& holder = region_.root.holders[place];
-  const Opened<Entry> entry = region_.open(txn, message.entry);
-  const uint32_t head = holder.count == 0 ? kNoIndex : holder.head.get();
-  entry.set(&Entry::holder, place);
-  entry.set(&Entry::prev, kNoIndex);
-  entry.set(&Entry::next, head);
-  if (head != kNoIndex) txn.set(region_.entry(head).prev, message.slot);
-  const Opened<Holder> opened = txn.open<kNotOpened>(holder);
-  opened.set(&Holder::head, message.slot);
-  add_to(opened, &Holder::count, 1);
-}
-
-void States::unlink_holder(Txn& txn, const Message& message) const {
-  Entry& entry = message.entry;
-  if (entry.holder >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
-  Holder& holder = region_.root.holders[entry.holder];
-  const uint32_t prev = entry.prev, next = entry.next;
-  const Opened<Holder> opened = txn.open<kNotOpened>(holder);
-  if (prev == kNoIndex) opened.set(&Holder::head, next);
-  if (prev != kNoIndex) txn.set(region_.entry(prev).next, next);
-  if (next != kNoIndex) txn.set(region_.entry(next).prev, prev);
-  take_from(opened, &Holder::count, 1);
-  region_.open(txn, message.entry).set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
 }
 
 }  // namespace fq

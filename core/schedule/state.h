@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/schedule/order/dead_order.h"
 #include "core/schedule/order/delay_heap.h"
+#include "core/schedule/order/holder_list.h"
 #include "core/schedule/rings/gathering.h"
 #include "core/schedule/order/message_order.h"
 #include "core/schedule/tree/tenant_tree.h"
@@ -14,8 +15,6 @@
 #include "core/schedule/order/waits.h"
 
 namespace fq {
-
-inline bool has_holder(const Entry& entry) { return entry.holder != static_cast<uint16_t>(kHeldByTime); }
 
 class States {
  public:
@@ -54,9 +53,6 @@ class States {
   /// Where it was leased: the tenants that waited for that to end are free. Before it comes to its tenant's
   /// lane, so that a tenant which has nothing else counts as one that has something again.
   void note_end(Txn& txn, const Message& message, SlotState from) const;
-
-  void link_holder(Txn& txn, const Message& message, HolderIndex holder) const;
-  void unlink_holder(Txn& txn, const Message& message) const;
 
  private:
   void set_state(Txn& txn, const Message& message, SlotState to) const;

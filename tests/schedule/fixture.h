@@ -113,6 +113,31 @@ class ScheduleFixture {
     });
     return slot ? schedule().messages().entry(*slot).id.get() : 0;
   }
+  /// The next message of all by the plain way where that takes it, or always by the long one.
+  struct Leased {
+    uint64_t id = 0;  // 0: nothing can be served
+    bool plain = false;
+  };
+  Leased lease_of_all(bool by_plain_way, int64_t until_ms, HolderIndex holder) {
+    std::optional<SlotIndex> slot;
+    bool plain = false;
+    const LeaseTerms terms{.serial = ++last_serial, .holder = holder, .until_ms = until_ms, .now_ms = now};
+    change([&](Schedule& s, Txn& txn) {
+      if (by_plain_way) slot = s.plain_lease().take(txn, terms);
+      plain = slot.has_value();
+      if (!slot) slot = s.turns().take(txn, kRootTenant, terms);
+    });
+    return {slot ? schedule().messages().entry(*slot).id.get() : 0, plain};
+  }
+  /// By PlainAck, or as ack() does where that does nothing, and returns which.
+  bool ack_plain(uint64_t id) {
+    bool is_plain = true;
+    change([&](Schedule& s, Txn& txn) {
+      is_plain = s.plain_ack().finish(txn, slot(id), {7, now, now});
+      if (!is_plain) s.messages().finish(txn, slot(id), RecordType::acked, 7, now, now);
+    });
+    return is_plain;
+  }
   /// Leases a group, whose ids it returns.
   std::vector<uint64_t> lease_group(size_t most = SIZE_MAX, const std::string& from = "") {
     std::vector<uint64_t> ids;

@@ -201,7 +201,9 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     const Entry& entry = schedule.messages().entry(slot);
     table_.remove_live(txn, entry.item_position);
     if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
-    schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
+    const bool done =
+        type == RecordType::acked && schedule.plain_ack().finish(txn, slot, {position, now_ms, at_wall_ms});
+    if (!done) schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
     return false;
   }
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);

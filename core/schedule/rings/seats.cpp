@@ -12,17 +12,6 @@ namespace {
 constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
 constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
 
-uint64_t take_sequence(const Opened<Tenant>& parent) {
-  const uint64_t sequence = parent->joins;
-  parent.set(&Tenant::joins, sequence + 1);
-  return sequence;
-}
-
-void set_flag_of(const Opened<Tenant>& tenant, uint8_t flag, bool on) {
-  const unsigned others = tenant->flags.get() & ~unsigned{flag};
-  tenant.set(&Tenant::flags, static_cast<uint8_t>(on ? others | flag : others));
-}
-
 /// What a search knows of a seat, but for what lies below it in the tree.
 void copy_place(Txn& txn, Place& to, const Place& from) {
   put(txn, to.sets, from.sets.get());
@@ -205,13 +194,12 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, T
   const uint64_t sets = stays && kind.has_places() ? make_sets(txn, i) : kNoPool;
   const Ranks ranks(region_);
   const bool rotates = stays && lane->head == i && sets == kNoPool && !ranks.are_kept();
-  // A node that was passed over makes up nothing.
   const bool late = is_late(i);
   if (!rotates) ring_.remove(txn, lane, i, seat);
   const bool its_turn = turn != Turn::beside;
+  const uint64_t tag = tag_after_turn(*parent, *seat, its_turn && late, cost);
   if (its_turn) parent.set(&Tenant::vtime, std::max<uint64_t>(parent->vtime, seat->tag));
-  const uint64_t now = its_turn && late ? parent->vtime : seat->tag;
-  seat.set(&Tenant::tag, now + turn_of(seat->weight_milli, cost));
+  seat.set(&Tenant::tag, tag);
   set_flag_of(seat, kTenantLate, false);
   if (!stays) return set_flag_of(seat, kTenantSeated, false);
   seat.set(&Tenant::sequence, take_sequence(parent));

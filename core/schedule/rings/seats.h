@@ -20,6 +20,8 @@
 // unpark), never found by a scan. See T1 in tenant.h.
 #pragma once
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "core/schedule/memory/lane.h"
 #include "core/schedule/rings/pool_sets.h"
@@ -98,6 +100,24 @@ inline bool has_something(const Tenant& tenant) {
 inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
   const unsigned others = tenant.flags.get() & ~unsigned{flag};
   put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
+}
+
+inline void set_flag_of(const Opened<Tenant>& tenant, uint8_t flag, bool on) {
+  const unsigned others = tenant->flags.get() & ~unsigned{flag};
+  tenant.set(&Tenant::flags, static_cast<uint8_t>(on ? others | flag : others));
+}
+
+/// For one that joins this ring.
+inline uint64_t take_sequence(const Opened<Tenant>& ring) {
+  const uint64_t sequence = ring->joins;
+  ring.set(&Tenant::joins, sequence + 1);
+  return sequence;
+}
+
+/// The tag of a seat that has a turn of this cost. One that is late was passed over, and makes up nothing.
+inline uint64_t tag_after_turn(const Tenant& ring, const Tenant& seat, bool late, uint64_t cost) {
+  const uint64_t from = late ? std::max<uint64_t>(ring.vtime, seat.tag) : seat.tag.get();
+  return from + turn_of(seat.weight_milli, cost);
 }
 
 class Seats {
