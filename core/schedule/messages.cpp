@@ -255,12 +255,11 @@ void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const 
   states.enter_held(txn, message, now_ms);
 }
 
-void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
-                      int64_t at_wall_ms) const {
+void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, const MessageEnd& end) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
-  note_run(txn, region_, message, now_ms, true);
+  note_run(txn, region_, message, end.now_ms, true);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   RootCounters& counters = region_.root.counters;
@@ -273,19 +272,19 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   }
   const SlotState from = state_of(entry);
   if (has_extra(entry)) KeptSteps(region_).drop(txn, message);
-  outcome_add(txn, region_, slot, region_.open(txn, entry), {verdict, event_position, at_wall_ms});
+  outcome_add(txn, region_, slot, region_.open(txn, entry), {verdict, end.event_position, end.at_wall_ms});
   Waits(region_).note_ended(txn, entry.id, acked ? Fate::acked : Fate::other);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
-    if (extra.key != kNoIndex) UniqueKeys(region_).end(txn, extra.key, acked, now_ms);
+    if (extra.key != kNoIndex) UniqueKeys(region_).end(txn, extra.key, acked, end.now_ms);
     Waits(region_).drop(txn, extra);
     free_element(txn, region_.root.extra_supply, extra, entry.rank);
   }
   states.count(txn, message, from, SlotState::free);
   states.note_end(txn, message, from);
-  if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, now_ms);
-  if (TenantTree::has_nothing(tenant)) TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
+  if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, end.now_ms);
+  if (TenantTree::has_nothing(tenant)) TenantTree(region_).note_idle(txn, entry.tenant, end.now_ms);
 }
 
 void Messages::replace(Txn& txn, SlotIndex index, const Replacement& by) const {
@@ -310,10 +309,6 @@ void Messages::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) const {
   const uint64_t before = journal_bytes_of(entry);
   put(txn, entry.overhead, overhead_code(bytes));
   put(txn, region_.root.journal_bytes, region_.root.journal_bytes - before + journal_bytes_of(entry));
-}
-
-void Messages::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
-  region_.open(txn, region_.entry(static_cast<uint32_t>(slot))).set(&Entry::event_position, event_position);
 }
 
 void Messages::note_unwritten(Txn& txn, SlotIndex slot) const {

@@ -61,6 +61,12 @@ struct LeaseTerms {
   int64_t now_ms = 0;
 };
 
+struct MessageEnd {
+  uint64_t event_position = 0;
+  int64_t now_ms = 0;
+  int64_t at_wall_ms = 0;
+};
+
 class Messages {
  public:
   explicit Messages(const Region& region) : region_(region) {}
@@ -118,8 +124,7 @@ class Messages {
   /// `hold`: a dead one that was held before is held again, until what it came after has ended.
   void kick(Txn& txn, SlotIndex slot, int64_t now_ms, bool hold = false) const;
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
-  void finish(Txn& txn, SlotIndex slot, RecordType verdict, uint64_t event_position, int64_t now_ms,
-              int64_t at_wall_ms) const;
+  void finish(Txn& txn, SlotIndex slot, RecordType verdict, const MessageEnd& end) const;
 
   /// Another payload in its place, and of a delayed one another due time (kNever: the one that it has). At
   /// most 3 steps.
@@ -134,7 +139,10 @@ class Messages {
   void replace(Txn& txn, SlotIndex slot, const Replacement& replacement) const;
   /// It takes so much in the journal beside its payload from now on. One step.
   void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes) const;
-  void set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const;
+  void set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
+    Entry& entry = region_.entry(static_cast<uint32_t>(slot));
+    region_.open(txn, entry).set(&Entry::event_position, event_position);
+  }
   /// All that is known of it is told by one record now, which takes so much beside the payload.
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) const;
   /// It was changed, and no record tells: until its end a rebuild may make something else of it.

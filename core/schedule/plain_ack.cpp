@@ -39,7 +39,7 @@ void PlainAck::count(Txn& txn, const Message& message, int64_t now_ms) const {
   }
 }
 
-bool PlainAck::finish(Txn& txn, SlotIndex index, const End& end) const {
+bool PlainAck::finish(Txn& txn, SlotIndex index, const MessageEnd& end) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   if (!is_usual(entry)) return false;

@@ -14,13 +14,8 @@ class PlainAck {
  public:
   explicit PlainAck(const Region& region) : region_(region) {}
 
-  struct End {
-    uint64_t event_position = 0;
-    int64_t now_ms = 0;
-    int64_t at_wall_ms = 0;
-  };
   /// Ends it as acked. False: nothing was done, since something is not as mostly; Messages::finish does it.
-  bool finish(Txn& txn, SlotIndex slot, const End& end) const;
+  bool finish(Txn& txn, SlotIndex slot, const MessageEnd& end) const;
 
  private:
   bool is_usual(const Entry& entry) const;

@@ -22,10 +22,11 @@ class PlainLease {
 
  private:
   struct Way;
-  bool find(Way& way) const;
-  void leave_lane(Txn& txn, const Opened<Tenant>& leaf, const Entry& entry) const;
-  void charge(Txn& txn, const Opened<Tenant>& ring, uint32_t seat_index, const Opened<Tenant>& seat,
-              uint64_t cost) const;
+  [[gnu::always_inline]] inline bool find(Way& way) const;
+  [[gnu::always_inline]] inline void leave_lane(Txn& txn, const Opened<Tenant>& leaf,
+                                                const Entry& entry) const;
+  [[gnu::always_inline]] inline void charge(Txn& txn, const Opened<Tenant>& ring, uint32_t seat_index,
+                                            const Opened<Tenant>& seat, uint64_t cost) const;
 
   const Region& region_;
 };

@@ -147,7 +147,7 @@ void VirtualQueue::cancel(uint64_t id) {
   const auto slot = find(id);
   if (!slot || is_in(id, SlotState::leased)) return;
   ground_.change([&](Schedule& schedule, Txn& txn) {
-    schedule.messages().finish(txn, *slot, RecordType::cancelled, 0, now_ms_, now_ms_);
+    schedule.messages().finish(txn, *slot, RecordType::cancelled, {0, now_ms_, now_ms_});
   });
   resolve();
 }
@@ -188,10 +188,10 @@ void VirtualQueue::end(const Started& started, const Run& run) {
     FQ_ASSERT(state_of(messages.entry(started.slot)) == SlotState::leased);
     switch (run.ending) {
       case RunEnding::acked:
-        messages.finish(txn, started.slot, RecordType::acked, 0, now_ms_, now_ms_);
+        messages.finish(txn, started.slot, RecordType::acked, {0, now_ms_, now_ms_});
         break;
       case RunEnding::cancelled:
-        messages.finish(txn, started.slot, RecordType::cancelled, 0, now_ms_, now_ms_);
+        messages.finish(txn, started.slot, RecordType::cancelled, {0, now_ms_, now_ms_});
         break;
       case RunEnding::buried:
         return messages.bury(txn, started.slot, now_ms_);

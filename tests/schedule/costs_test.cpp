@@ -74,7 +74,7 @@ TEST_CASE("by time, whoever ends a run, it is paid once") {
       {"cancel",
        [](ScheduleFixture& q, uint64_t id) {
          q.change([&](Schedule& s, Txn& txn) {
-           s.messages().finish(txn, q.slot(id), RecordType::cancelled, 7, q.now, q.now);
+           s.messages().finish(txn, q.slot(id), RecordType::cancelled, {7, q.now, q.now});
          });
        }},
   };
@@ -159,7 +159,7 @@ TEST_CASE("by time, a debt is not shed with messages that are cancelled or expir
     q.ack(id);
     if (cancelled) {
       q.change([&](Schedule& s, Txn& txn) {
-        s.messages().finish(txn, q.slot(dummy), RecordType::cancelled, 7, q.now, q.now);
+        s.messages().finish(txn, q.slot(dummy), RecordType::cancelled, {7, q.now, q.now});
       });
     }
     q.wait_until(q.now + 10);

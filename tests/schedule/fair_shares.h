@@ -1,11 +1,11 @@
 // fair_shares - siblings that have work at the same time are served by their weights, at every moment.
 //
 // Two children of a node that both keep their seats over a span of time and are not passed over: what each
-// got in it, in what turns cost (see core/schedule/rings/costs.h) over its weight, differs by at most one start of
-// each. Why: a seat's tag lies between the node's virtual time v and v plus one start of its own; so over the
-// span, in which v moved by V, each got at least V less one start, and at most V and one. Who was ahead when
-// the span began, for what it had used before, stays ahead by no more than that. Where costs are known at the
-// end only, so many starts as run at a time may be wrong at a moment.
+// got in it, in what turns cost (see core/schedule/rings/costs.h) over its weight, differs by at most one
+// start of each. Why: a seat's tag lies between the node's virtual time v and v plus one start of its own; so
+// over the span, in which v moved by V, each got at least V less one start, and at most V and one. Who was
+// ahead when the span began, for what it had used before, stays ahead by no more than that. Where costs are
+// known at the end only, so many starts as run at a time may be wrong at a moment.
 #pragma once
 
 // System.

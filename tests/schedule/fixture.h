@@ -134,7 +134,7 @@ class ScheduleFixture {
     bool is_plain = true;
     change([&](Schedule& s, Txn& txn) {
       is_plain = s.plain_ack().finish(txn, slot(id), {7, now, now});
-      if (!is_plain) s.messages().finish(txn, slot(id), RecordType::acked, 7, now, now);
+      if (!is_plain) s.messages().finish(txn, slot(id), RecordType::acked, {7, now, now});
     });
     return is_plain;
   }
@@ -156,8 +156,9 @@ class ScheduleFixture {
     return ids;
   }
   void ack(uint64_t id) {
-    change(
-        [&](Schedule& s, Txn& txn) { s.messages().finish(txn, slot(id), RecordType::acked, 7, now, now); });
+    change([&](Schedule& s, Txn& txn) {
+      s.messages().finish(txn, slot(id), RecordType::acked, {7, now, now});
+    });
   }
   bool give_back(uint64_t id, bool counted = false, int64_t due_ms = 0) {
     bool dead = false;

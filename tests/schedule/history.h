@@ -195,8 +195,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       break;
     case 9:
       if (slot)
-        s.messages().finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now,
-                            now);
+        s.messages().finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled,
+                            {3, now, now});
       break;
     case 10:
       if (slot && dice.roll(2) == 0) s.messages().bury(txn, *slot, now);

@@ -42,7 +42,8 @@ void lose_links(ScheduleFixture& q, Dice& dice) {
   }
   for (uint32_t i = 0; i < schedule.tenants().nodes_end(); ++i) {
     Tenant& node = region.tenant(i);
-    for (Shared<uint32_t>* link : {&node.prev, &node.next, &node.lane.head, &node.lane.tail, &node.lane.root, &node.lane.count})
+    for (Shared<uint32_t>* link :
+         {&node.prev, &node.next, &node.lane.head, &node.lane.tail, &node.lane.root, &node.lane.count})
       txn.set(*link, any());
     txn.set(node.flags, static_cast<uint8_t>(node.flags ^ (dice.roll(4) * kTenantInTree)));
     if (q.root().places_used == 0) continue;

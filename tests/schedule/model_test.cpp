@@ -135,9 +135,7 @@ TEST_CASE("what was changed in memory only may be rebuilt as it was, and everyth
   const auto change_unwritten = [&](uint64_t id) {
     live.change([&](Schedule& s, Txn& txn) { s.messages().note_unwritten(txn, live.slot(id)); });
   };
-  const auto differences = [&] {
-    return schedule_differences(live.schedule(), rebuilt.schedule(), 0).lines;
-  };
+  const auto differences = [&] { return schedule_differences(live.schedule(), rebuilt.schedule(), 0).lines; };
   CHECK(live.lease() == 1);
   CHECK_FALSE(differences().empty());
   change_unwritten(1);
@@ -168,14 +166,14 @@ TEST_CASE("a restored message is what it was") {
     q.make_room(Growth::need_of("a", ""));
     q.change([&](Schedule& s, Txn& txn) {
       s.messages().restore(txn, {.entry = {.id = MessageId{id}, .tenant = "a", .now_ms = q.now},
-                      .state = state,
-                      .at_ms = at_ms,
-                      .serial = 4,
-                      .holder = holder,
-                      .deliveries = 3,
-                      .attempts = 2,
-                      .attempts_max = 5,
-                      .crashes = 1});
+                                 .state = state,
+                                 .at_ms = at_ms,
+                                 .serial = 4,
+                                 .holder = holder,
+                                 .deliveries = 3,
+                                 .attempts = 2,
+                                 .attempts_max = 5,
+                                 .crashes = 1});
     });
   };
   restore(10, SlotState::ready, 900, kHeldByTime);

@@ -103,7 +103,7 @@ TEST_CASE("counts say what happened") {
   q.bury(3);
   q.ack(4);
   q.change([&](Schedule& s, Txn& txn) {
-    s.messages().finish(txn, q.slot(3), RecordType::cancelled, 9, q.now, 77);
+    s.messages().finish(txn, q.slot(3), RecordType::cancelled, {9, q.now, 77});
   });
   const RootCounters& counters = q.root().counters;
   CHECK(counters.pushed == 4);

@@ -146,7 +146,7 @@ TEST_CASE(
   CHECK(q.faults().empty());
   CHECK(q.preview_ids() == "5 9 6 2 3");
   q.change([&](Schedule& s, Txn& txn) {
-    s.messages().finish(txn, q.slot(2), RecordType::cancelled, 3, q.now, q.now);
+    s.messages().finish(txn, q.slot(2), RecordType::cancelled, {3, q.now, q.now});
   });
   CHECK(q.faults().empty());
   CHECK(q.serve_ids() == "5 9 6 3");

@@ -9,7 +9,7 @@ SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
                            std::optional<SlotIndex>& slot) {
   const std::optional<ReceiptParts> parsed = receipt.parts();
   if (!parsed) return SettleStatus::invalid;
-  if (parsed->mark != text_of(link.mark())) return SettleStatus::foreign;
+  if (!is_text_of(link.mark(), parsed->mark)) return SettleStatus::foreign;
   slot = link.schedule().messages().find(MessageId{parsed->id}, parsed->place);
   if (!slot) return SettleStatus::gone;
   const Entry& entry = link.schedule().messages().entry(*slot);

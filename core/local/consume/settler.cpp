@@ -32,8 +32,10 @@ RecordType record_of(Verdict verdict) {
 }
 
 bool same_record(const Settle& a, const Settle& b) {
-  return a.verdict == b.verdict && a.delay_ms == b.delay_ms && a.reason == b.reason && a.exit == b.exit &&
-         a.signal == b.signal && a.stderr_tail == b.stderr_tail;
+  if (a.verdict != b.verdict) return false;
+  // An ack says nothing besides, see detail_of().
+  return a.verdict == Verdict::ack || (a.delay_ms == b.delay_ms && a.reason == b.reason && a.exit == b.exit &&
+                                       a.signal == b.signal && a.stderr_tail == b.stderr_tail);
 }
 
 EventDetail detail_of(const Settle& settle, int64_t wall_ms) {

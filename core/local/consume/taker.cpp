@@ -258,12 +258,12 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
     FQ_TRY_SET(const std::string what, messages_.what_is_lost(one));
     return set_aside(one, what, reply);
   }
-  Result<Payload> payload = messages_.payload(memory);
-  if (!payload.ok() && is_lost(payload.error())) {
-    return set_aside(one, lost_payload_text(payload.error()), reply);
-  }
-  if (!payload.ok()) return std::move(payload).error();
   Delivery& delivery = reply.deliveries.emplace_back();
+  if (Result<void> has = messages_.payload(memory, delivery.payload); !has.ok()) {
+    reply.deliveries.pop_back();
+    if (is_lost(has.error())) return set_aside(one, lost_payload_text(has.error()), reply);
+    return has;
+  }
   delivery.receipt = Receipt(one.id, one.serial, mark(), one.slot);
   delivery.id = MessageId{one.id};
   delivery.tenant.assign(messages_.item().tenant);
@@ -275,7 +275,6 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
   describe_delivery(messages_.item(), delivery);
   delivery.pushed_at_wall_ms = messages_.item().pushed_wall_ms;
   if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
-  delivery.payload = std::move(payload).value();
   return {};
 }
 

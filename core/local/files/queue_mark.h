@@ -7,6 +7,7 @@
 
 // System.
 #include <array>
+#include <cstring>
 #include <string>
 #include <string_view>
 // fq, below us.
@@ -20,6 +21,10 @@ using QueueMark = std::array<char, kMarkBytes>;
 
 QueueMark mark_of(const uint8_t (&nonce)[16]);
 inline std::string_view text_of(const QueueMark& mark) { return {mark.data(), mark.size()}; }
+
+inline bool is_text_of(const QueueMark& mark, std::string_view text) {
+  return text.size() == mark.size() && std::memcmp(text.data(), mark.data(), kMarkBytes) == 0;
+}
 
 /// The queue of this spool that has it; "": none. A queue that cannot be read has none.
 Result<std::string> find_queue_marked(const std::string& spool, std::string_view mark);

@@ -94,13 +94,14 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
     if (readable) describe_item(messages_.item(), info);
     PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
-    const Result<Payload> payload =
-        readable ? messages_.payload(memory) : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
-    if (payload.ok()) {
-      FQ_TRY_SET(info.payload, payload->read_all());
+    Payload payload;
+    const Result<void> has = readable ? messages_.payload(memory, payload)
+                                      : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
+    if (has.ok()) {
+      FQ_TRY_SET(info.payload, payload.read_all());
       return {};
     }
-    if (!is_lost(payload.error())) return payload.error();
+    if (!is_lost(has.error())) return has.error();
     std::optional<uint64_t> position;
     std::array<char, kTextBytesMax> text;
     std::string_view tenant;
@@ -115,7 +116,7 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
     }));
     if (!position) return {};
     info.tenant = tenant;
-    info.lost = readable ? lost_payload_text(payload.error()) : payload.error().text;
+    info.lost = readable ? lost_payload_text(has.error()) : has.error().text;
     if (!taken.place || *position == taken.place->position) return {};
     // It got another payload, or was copied forward.
     info.lost.clear();

@@ -68,12 +68,16 @@ Result<bool> MessageReader::fits(const Snapshot& snapshot, const Filter& filter)
   return error && error->reason.find(filter.reason) != std::string::npos;
 }
 
-Result<Payload> MessageReader::payload(PayloadMemory& memory) {
-  if (!stored_.item.blob) return memory.add(as_text(stored_.item.payload));
+Result<void> MessageReader::payload(PayloadMemory& memory, Payload& into) {
+  if (!stored_.item.blob) {
+    into = memory.add(as_text(stored_.item.payload));
+    return {};
+  }
   FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored_.item));
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored_.item.blob), errno);
-  return Payload(own, stored_.item.payload_bytes);
+  into = Payload(own, stored_.item.payload_bytes);
+  return {};
 }
 
 bool has_tag(const MessageItem& item, const Tag& tag) {

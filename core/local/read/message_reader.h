@@ -21,7 +21,7 @@ class MessageReader : private Linked {
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
   /// Of the item; in `memory`, unless it lies in a blob.
-  Result<Payload> payload(PayloadMemory& memory);
+  Result<void> payload(PayloadMemory& memory, Payload& into);
   /// Whether the filter takes its tags and why it failed; the rest of it is matches().
   Result<bool> fits(const Snapshot& snapshot, const Filter& filter);
 

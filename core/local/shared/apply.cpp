@@ -192,20 +192,22 @@ void Apply::note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventD
   store_.schedule().messages().set_overhead(txn, slot, std::max(before, told));
 }
 
+void Apply::end(Txn& txn, RecordType type, SlotIndex slot, const MessageEnd& end) {
+  Schedule& schedule = store_.schedule();
+  const Entry& entry = schedule.messages().entry(slot);
+  const bool acked = type == RecordType::acked;
+  table_.remove_live(txn, entry.item_position);
+  if (acked && has_extra(entry)) note_kept_key(txn, slot);
+  if (acked && schedule.plain_ack().finish(txn, slot, end)) return;
+  schedule.messages().finish(txn, slot, type, end);
+}
+
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
                   HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
   Schedule& schedule = store_.schedule();
   const int64_t now_ms = store_.boot_of(at_wall_ms);
-  if (ends_message(type)) {
-    const Entry& entry = schedule.messages().entry(slot);
-    table_.remove_live(txn, entry.item_position);
-    if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
-    const bool done =
-        type == RecordType::acked && schedule.plain_ack().finish(txn, slot, {position, now_ms, at_wall_ms});
-    if (!done) schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
-    return false;
-  }
+  if (ends_message(type)) return end(txn, type, slot, {position, now_ms, at_wall_ms}), false;
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   schedule.messages().set_event(txn, slot, position);

@@ -30,6 +30,8 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
   items_.clear();
   const uint64_t position = header().tail;
   const bool ends = purpose_of(type) == Purpose::end;
+  const int64_t ended_ms = store().boot_of(now.wall_ms);
+  Apply& apply = gate().apply();
   uint64_t loose_bytes = 0;
   size_t count = 0;
   for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
@@ -41,8 +43,13 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
     if (count < settles.size() && settles[count]->run_us)
       schedule().messages().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : items_[count].previous_event;
-    const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
-                                           event_position, now.wall_ms);
+    bool dead = false;
+    if (ends) {
+      apply.end(txn, type, slots[count], {event_position, ended_ms, now.wall_ms});
+    } else {
+      dead =
+          apply.event(txn, type, slots[count], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
+    }
     if (!written) schedule().messages().note_unwritten(txn, slots[count]);
     if (dead && type == RecordType::retried && count < statuses.size())
       statuses[count] = SettleStatus::buried;

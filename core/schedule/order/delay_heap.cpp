@@ -9,21 +9,19 @@
 namespace fq {
 
 int64_t DelayHeap::time_of(uint32_t cell) const {
-  if ((cell & kTimerOfKey) != 0 && (cell & kTimerOfTenant) == 0)
-    return region_.key(cell & ~kTimerOfKey).until_ms;
+  if ((cell & kTimerOfTenant) != 0) return region_.tenant(cell & ~kTimerOfTenant).timer_ms;
+  if ((cell & kTimerOfKey) != 0) return region_.key(cell & ~kTimerOfKey).until_ms;
   if (is_of_pool(cell)) return region_.pool(cell & ~kTimerOfPool).timer_ms;
   if (is_of_recurring(cell)) return region_.recurring(cell & ~kTimerOfRecurring).timer_ms;
-  return (cell & kTimerOfTenant) != 0 ? region_.tenant(cell & ~kTimerOfTenant).timer_ms.get()
-                                      : timer_ms(region_, region_.entry(cell));
+  return timer_ms(region_, region_.entry(cell));
 }
 
 Shared<uint32_t>& DelayHeap::place_of(uint32_t cell) const {
-  if ((cell & kTimerOfKey) != 0 && (cell & kTimerOfTenant) == 0)
-    return region_.key(cell & ~kTimerOfKey).heap_place;
+  if ((cell & kTimerOfTenant) != 0) return region_.tenant(cell & ~kTimerOfTenant).heap_place;
+  if ((cell & kTimerOfKey) != 0) return region_.key(cell & ~kTimerOfKey).heap_place;
   if (is_of_pool(cell)) return region_.pool(cell & ~kTimerOfPool).heap_place;
   if (is_of_recurring(cell)) return region_.recurring(cell & ~kTimerOfRecurring).heap_place;
-  return (cell & kTimerOfTenant) != 0 ? region_.tenant(cell & ~kTimerOfTenant).heap_place
-                                      : region_.entry(cell).heap_place;
+  return region_.entry(cell).heap_place;
 }
 
 bool DelayHeap::before(uint32_t a, uint32_t b) const {
