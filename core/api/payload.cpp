@@ -8,7 +8,7 @@
 
 namespace fq {
 
-Payload::Payload(std::string_view bytes) { *this = PayloadMemory(bytes.size()).add(bytes); }
+Payload::Payload(std::string_view bytes) { PayloadMemory(bytes.size()).add(bytes, *this); }
 
 void Payload::close() { ::close(descriptor_); }
 
@@ -31,13 +31,15 @@ PayloadMemory::PayloadMemory(size_t bytes) : size_(bytes) {
   if (bytes != 0) memory_ = std::make_shared_for_overwrite<char[]>(bytes);
 }
 
-Payload PayloadMemory::add(std::string_view bytes) {
-  if (bytes.empty()) return {};
-  if (bytes.size() > size_ - used_) return PayloadMemory(bytes.size()).add(bytes);
+void PayloadMemory::add(std::string_view bytes, Payload& into) {
+  if (bytes.size() > size_ - used_) return PayloadMemory(bytes.size()).add(bytes, into);
+  if (bytes.empty()) return;
   char* const to = memory_.get() + used_;
   used_ += bytes.size();
   std::memcpy(to, bytes.data(), bytes.size());
-  return Payload(memory_, {to, bytes.size()});
+  into.memory_ = memory_;
+  into.bytes_ = {to, bytes.size()};
+  into.size_ = bytes.size();
 }
 
 }  // namespace fq

@@ -18,9 +18,6 @@ class Payload {
   Payload() = default;
   /// A copy of these bytes.
   explicit Payload(std::string_view bytes);
-  /// `bytes` lie in memory that this and others own together.
-  Payload(std::shared_ptr<const char[]> memory, std::string_view bytes)
-      : memory_(std::move(memory)), bytes_(bytes), size_(bytes.size()) {}
   Payload(int descriptor, uint64_t size) : size_(size), descriptor_(descriptor) {}
   Payload(Payload&& other) noexcept
       : memory_(std::move(other.memory_)),
@@ -46,9 +43,10 @@ class Payload {
   Result<std::string> read_all() const;
 
  private:
+  friend class PayloadMemory;
   void close();
 
-  std::shared_ptr<const char[]> memory_;
+  std::shared_ptr<const char[]> memory_;  // which others own too
   std::string_view bytes_;
   uint64_t size_ = 0;
   int descriptor_ = -1;
@@ -58,8 +56,8 @@ class Payload {
 class PayloadMemory {
  public:
   explicit PayloadMemory(size_t bytes);
-  /// A copy of `bytes`, there as long as there is room.
-  Payload add(std::string_view bytes);
+  /// Puts a copy of `bytes` into a payload that has none yet, here as long as there is room.
+  void add(std::string_view bytes, Payload& into);
 
  private:
   std::shared_ptr<char[]> memory_;

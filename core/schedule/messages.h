@@ -83,7 +83,9 @@ class Messages {
   }
   /// It will be looked for by its id soon.
   void expect(MessageId id) const;
-  const Entry& entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }
+  [[gnu::always_inline]] const Entry& entry(SlotIndex slot) const {
+    return region_.entry(static_cast<uint32_t>(slot));
+  }
 
   /// At most 24 steps (8 new tenants, a lane or the heap). Needs: room for Growth::need_of(tenant, key);
   /// where there is none, RegionDamaged is thrown.

@@ -68,11 +68,7 @@ Result<bool> MessageReader::fits(const Snapshot& snapshot, const Filter& filter)
   return error && error->reason.find(filter.reason) != std::string::npos;
 }
 
-Result<void> MessageReader::payload(PayloadMemory& memory, Payload& into) {
-  if (!stored_.item.blob) {
-    into = memory.add(as_text(stored_.item.payload));
-    return {};
-  }
+Result<void> MessageReader::open_payload(Payload& into) {
   FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored_.item));
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored_.item.blob), errno);

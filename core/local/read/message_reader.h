@@ -21,7 +21,11 @@ class MessageReader : private Linked {
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
   /// Of the item; in `memory`, unless it lies in a blob.
-  Result<void> payload(PayloadMemory& memory, Payload& into);
+  Result<void> payload(PayloadMemory& memory, Payload& into) {
+    if (stored_.item.blob) return open_payload(into);
+    memory.add(as_text(stored_.item.payload), into);
+    return {};
+  }
   /// Whether the filter takes its tags and why it failed; the rest of it is matches().
   Result<bool> fits(const Snapshot& snapshot, const Filter& filter);
 
@@ -32,6 +36,7 @@ class MessageReader : private Linked {
   Result<std::string> what_is_lost(const TakenMessage& taken);
 
  private:
+  Result<void> open_payload(Payload& into);
   Result<bool> has_tag(const Snapshot& snapshot, const Tag& tag);
 
   StoredItem stored_;

@@ -2,14 +2,10 @@
 
 namespace fq {
 
-std::optional<uint32_t> JournalTable::find(uint64_t position) const {
+std::optional<uint32_t> JournalTable::search(uint64_t position) const {
   uint32_t low = header_.oldest_file;
   uint32_t high = header_.current_file;
   if (high - low >= kJournalFilesMax) throw RegionDamaged{"the file table is out of range"};
-  if (position >= slot(high).start) return high;  // what is new, mostly
-  const uint32_t last = last_found_;              // that of its neighbour, mostly
-  if (last >= low && last < high && slot(last).start <= position && position < slot(last + 1).start)
-    return last;
   if (position < slot(low).start) return std::nullopt;
   // The last file that starts at or before the position: of two with one start the later holds it.
   while (low < high) {
@@ -106,14 +102,6 @@ void JournalTable::add_live(Txn& txn, uint64_t position, uint32_t messages) {
   const std::optional<uint32_t> number = find(position);
   if (!number) throw RegionDamaged{"a message lies in no file"};
   txn.set(slot(*number).live, slot(*number).live + messages);
-}
-
-void JournalTable::remove_live(Txn& txn, uint64_t position) {
-  const std::optional<uint32_t> number = find(position);
-  // A message whose file is gone was damaged away; there is nothing to count down.
-  if (!number) return;
-  if (slot(*number).live == 0) throw RegionDamaged{"a file holds fewer messages than none"};
-  txn.set(slot(*number).live, slot(*number).live - 1);
 }
 
 }  // namespace fq

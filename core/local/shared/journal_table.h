@@ -29,7 +29,16 @@ class JournalTable {
   FileKey key(uint32_t number) const { return {number, slot(number).salt}; }
 
   /// The file that holds this position of the stream; none when it was removed.
-  std::optional<uint32_t> find(uint64_t position) const;
+  std::optional<uint32_t> find(uint64_t position) const {
+    // search() tells where the table cannot be so.
+    const uint32_t current = header_.current_file;
+    if (position >= slot(current).start && current - header_.oldest_file < kJournalFilesMax) return current;
+    // That of its neighbour, mostly.
+    const JournalSlot& last = slot(last_found_);
+    const bool is_there = last.number == last_found_ && last.state == FileState::sealed &&
+                          last.start <= position && position < last.end;
+    return is_there ? last_found_ : search(position);
+  }
   std::optional<FilePlace> place(uint64_t position) const;
 
   /// Free bytes for records in the current file.
@@ -50,9 +59,18 @@ class JournalTable {
   void recount_sealed(Txn& txn);
 
   void add_live(Txn& txn, uint64_t position, uint32_t messages = 1);
-  void remove_live(Txn& txn, uint64_t position);
+  /// In line: each end of a message comes here.
+  void remove_live(Txn& txn, uint64_t position) {
+    const std::optional<uint32_t> number = find(position);
+    // A message whose file is gone was damaged away; there is nothing to count down.
+    if (!number) return;
+    if (slot(*number).live == 0) region_damaged("a file holds fewer messages than none");
+    txn.set(slot(*number).live, slot(*number).live - 1);
+  }
 
  private:
+  std::optional<uint32_t> search(uint64_t position) const;
+
   SegmentHeader& header_;
   mutable uint32_t last_found_ = 0;  // number; a hint
 };

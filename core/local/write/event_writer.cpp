@@ -37,7 +37,7 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
   for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
     const Entry& entry = schedule().messages().entry(slots[count]);
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
-    note_change(txn, entry);
+    if (is_held_by_another(entry)) tell_holder(txn, entry);
     if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
     if (ends || type == RecordType::unstepped) loose_bytes += schedule().steps().blob_bytes(entry);
     if (count < settles.size() && settles[count]->run_us)
@@ -78,14 +78,17 @@ void EventWriter::wake_for(RecordType type) {
   gate().mark_ended();
 }
 
-/// A lease's holder hears of what another does to it.
-void EventWriter::note_change(Txn& txn, const Entry& entry) {
-  if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) return;
+bool EventWriter::is_held_by_another(const Entry& entry) const {
   const auto holder = HolderIndex{entry.holder.get()};
-  if (holder == kHeldByTime || holder == link_.holder()) return;
-  Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(holder)].changes;
+  return static_cast<SlotState>(entry.state.get()) == SlotState::leased && holder != kHeldByTime &&
+         holder != link_.holder();
+}
+
+/// A lease's holder hears of what another does to it.
+void EventWriter::tell_holder(Txn& txn, const Entry& entry) {
+  Shared<uint32_t>& changes = header().holders[entry.holder].changes;
   txn.set(changes, changes + 1);
-  gate().mark_changed(static_cast<uint16_t>(holder));
+  gate().mark_changed(entry.holder);
 }
 
 void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex> slots,

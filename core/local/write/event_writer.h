@@ -31,7 +31,8 @@ class EventWriter : private Linked {
   void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);
 
  private:
-  void note_change(Txn& txn, const Entry& entry);
+  bool is_held_by_another(const Entry& entry) const;
+  void tell_holder(Txn& txn, const Entry& entry);
   void wake_for(RecordType type);
 
   Writer& writer_;

@@ -5,10 +5,8 @@
 #include "core/schedule/memory/id_index.h"
 
 namespace fq {
-namespace {
 
-/// The oldest, in whose place another one has come.
-void forget_oldest(Txn& txn, const Region& region) {
+void outcome_replace_oldest(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
   const uint32_t slot = root.first_outcome;
   Entry& entry = region.entry(slot);
@@ -20,27 +18,6 @@ void forget_oldest(Txn& txn, const Region& region) {
   open_sums(txn, root).set(root.first_outcome, entry.next);
   index.remove(txn, slot, entry);
   free_element(txn, root.entry_supply, entry, slot);
-}
-
-}  // namespace
-
-void outcome_add(Txn& txn, const Region& region, uint32_t slot, const Opened<Entry>& entry,
-                 const Outcome& outcome) {
-  ScheduleRoot& root = region.root;
-  entry.set(&Entry::state, static_cast<uint8_t>(SlotState::free));
-  entry.set(&Entry::event_position, outcome.event_position);
-  entry.set(&Entry::at_ms, outcome.at_wall_ms);
-  entry.set(&Entry::height, static_cast<uint8_t>(outcome.verdict));
-  entry.set(&Entry::next, kNoIndex);
-  const OpenedSums sums = open_sums(txn, root);
-  if (root.outcome_count == 0) {
-    sums.set(root.first_outcome, slot);
-  } else {
-    txn.set(region.entry(root.last_outcome).next, slot);
-  }
-  sums.set(root.last_outcome, slot);
-  if (root.outcome_count < kOutcomesMax) return add_to(sums, root.outcome_count, 1);
-  forget_oldest(txn, region);
 }
 
 void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& outcome) {

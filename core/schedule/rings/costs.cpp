@@ -23,7 +23,7 @@ uint32_t Costs::usual_ticks() const {
   return ticks_of(static_cast<uint8_t>(region_.root.usual_run / kRoughParts));
 }
 
-Cost Costs::of(const Entry& entry) const {
+Cost Costs::of_work(const Entry& entry) const {
   switch (region_.root.terms.fair_by) {
     case FairBy::turns:
       break;

@@ -43,7 +43,9 @@ class Costs {
  public:
   explicit Costs(const Region& region) : region_(region), seats_(region) {}
 
-  Cost of(const Entry& entry) const;
+  Cost of(const Entry& entry) const {
+    return region_.root.terms.fair_by == FairBy::turns ? Cost{} : of_work(entry);
+  }
   /// For the first message that is ready in its tenant: how far behind the waiting tenants it takes its
   /// place. That is as much as one more start, but never more than is usual: a tenant that comes with a large
   /// message pays for it at its start, and does not wait for it before. What was learnt of a tenant is
@@ -61,6 +63,7 @@ class Costs {
   void note_idle(Txn& txn, uint32_t leaf, int64_t now_ms, uint32_t running = 0) const;
 
  private:
+  Cost of_work(const Entry& entry) const;
   void learn(Txn& txn, Tenant& leaf, uint32_t ticks) const;
   uint32_t usual_ticks() const;
 
