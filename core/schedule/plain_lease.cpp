@@ -25,7 +25,7 @@ struct PlainLease::Way {
 /// Whether there is a message, and it is a matter of the nodes on its way alone.
 bool PlainLease::find(Way& way) const {
   const ScheduleRoot& root = region_.root;
-  if (is_ranked(root) || root.places_used != 0 || root.pool_supply.used != 0) return false;
+  if (is_ranked(root) || root.places_used != 0) return false;  // with pools there are places
   const Seats seats(region_);
   Tenant* at = &region_.tenant(kRoot);
   if (is_parked(*at)) return false;
