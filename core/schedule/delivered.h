@@ -8,9 +8,16 @@
 // fq, this room.
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/service.h"
-#include "core/schedule/messages.h"
 
 namespace fq {
+
+struct LeaseTerms {
+  uint64_t serial = 0;
+  HolderIndex holder = kHeldByTime;
+  int64_t until_ms = kNever;  // kNever: held by the process alone
+  uint16_t attempts_max = 0;  // for messages without their own; 0: kStandardAttempts and its like
+  int64_t now_ms = 0;
+};
 
 /// Needs: it is in the state that it leaves now.
 [[gnu::always_inline]] inline void note_delivery(Txn& txn, const Region& region, const Message& message,

@@ -7,7 +7,6 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
-#include "core/schedule/delivered.h"
 #include "core/schedule/dependents.h"
 #include "core/schedule/kept_steps.h"
 #include "core/schedule/rings/costs.h"
@@ -255,7 +254,7 @@ void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const 
   states.enter_held(txn, message, now_ms);
 }
 
-void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, const MessageEnd& end) const {
+void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, const MessageEnd& end) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);

@@ -10,9 +10,11 @@
 #include <optional>
 #include <string_view>
 // fq, this room.
+#include "core/schedule/delivered.h"
 #include "core/schedule/memory/overhead.h"
 #include "core/schedule/memory/region.h"
 #include "core/schedule/order/unique_keys.h"
+#include "core/schedule/plain_ack.h"
 
 namespace fq {
 
@@ -51,20 +53,6 @@ struct RestoredEntry {
   HolderIndex holder = kHeldByTime;
   uint32_t deliveries = 0;
   uint16_t attempts = 0, attempts_max = 0, crashes = 0;
-};
-
-struct LeaseTerms {
-  uint64_t serial = 0;
-  HolderIndex holder = kHeldByTime;
-  int64_t until_ms = kNever;  // kNever: held by the process alone
-  uint16_t attempts_max = 0;  // for messages without their own; 0: kStandardAttempts and its like
-  int64_t now_ms = 0;
-};
-
-struct MessageEnd {
-  uint64_t event_position = 0;
-  int64_t now_ms = 0;
-  int64_t at_wall_ms = 0;
 };
 
 class Messages {
@@ -126,7 +114,12 @@ class Messages {
   /// `hold`: a dead one that was held before is held again, until what it came after has ended.
   void kick(Txn& txn, SlotIndex slot, int64_t now_ms, bool hold = false) const;
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
-  void finish(Txn& txn, SlotIndex slot, RecordType verdict, const MessageEnd& end) const;
+  void finish(Txn& txn, SlotIndex slot, RecordType verdict, const MessageEnd& end) const {
+    if (verdict == RecordType::acked && PlainAck(region_).finish(txn, slot, end)) return;
+    finish_by_parts(txn, slot, verdict, end);
+  }
+  /// The same where PlainAck does nothing.
+  void finish_by_parts(Txn& txn, SlotIndex slot, RecordType verdict, const MessageEnd& end) const;
 
   /// Another payload in its place, and of a delayed one another due time (kNever: the one that it has). At
   /// most 3 steps.

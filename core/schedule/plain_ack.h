@@ -1,12 +1,12 @@
 // plain_ack - what nearly every ack is, in one go: of a leased message without key, waits or steps, for which
 // nobody waits and that no pool counts.
 //
-// Messages::finish goes from part to part, each of which looks for itself whether it is concerned. Both leave
-// the same bytes, which plain_ways_test.cpp holds.
+// Messages::finish_by_parts goes from part to part, each of which looks for itself whether it is concerned.
+// Both leave the same bytes, which plain_ways_test.cpp holds.
 #pragma once
 
 // fq, this room.
-#include "core/schedule/messages.h"
+#include "core/schedule/order/outcomes.h"
 
 namespace fq {
 
@@ -14,7 +14,8 @@ class PlainAck {
  public:
   explicit PlainAck(const Region& region) : region_(region) {}
 
-  /// Ends it as acked. False: nothing was done, since something is not as mostly; Messages::finish does it.
+  /// Ends it as acked. False: nothing was done, since something is not as mostly; Messages::finish_by_parts
+  /// does it.
   bool finish(Txn& txn, SlotIndex slot, const MessageEnd& end) const;
 
  private:

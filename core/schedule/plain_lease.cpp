@@ -4,7 +4,6 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/delivered.h"
 #include "core/schedule/memory/state_counts.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/state.h"

@@ -17,8 +17,6 @@
 #include "core/schedule/node_policy.h"
 #include "core/schedule/order/timetable.h"
 #include "core/schedule/past.h"
-#include "core/schedule/plain_ack.h"
-#include "core/schedule/plain_lease.h"
 #include "core/schedule/plain_push.h"
 #include "core/schedule/tenants.h"
 #include "core/schedule/timers.h"
@@ -33,8 +31,6 @@ class Schedule {
 
   Messages messages() const { return Messages(region_); }
   PlainPush plain_push() const { return PlainPush(region_); }
-  PlainLease plain_lease() const { return PlainLease(region_); }
-  PlainAck plain_ack() const { return PlainAck(region_); }
   Turns turns() const { return Turns(region_); }
   Edits edits() const { return Edits(region_); }
   Dependents dependents() const { return Dependents(region_); }

@@ -71,7 +71,7 @@ std::optional<SlotIndex> Turns::next(TenantIndex from) const {
   return index_or_none<SlotIndex>(next_way(from).slot);
 }
 
-std::optional<SlotIndex> Turns::take(Txn& txn, TenantIndex from, const LeaseTerms& terms) const {
+std::optional<SlotIndex> Turns::take_by_parts(Txn& txn, TenantIndex from, const LeaseTerms& terms) const {
   const Way way = next_way(from);
   const uint32_t slot = way.slot;
   if (slot == kNoIndex) return std::nullopt;

@@ -6,6 +6,7 @@
 
 // fq, this room.
 #include "core/schedule/messages.h"
+#include "core/schedule/plain_lease.h"
 
 namespace fq {
 
@@ -19,7 +20,14 @@ class Turns {
   /// leases it. Nodes above `from` are not charged. None when nothing can be served (`from` or a node above
   /// it may be parked), or when the TTL of that message is over and its timer not fired yet. At most 20
   /// steps.
-  std::optional<SlotIndex> take(Txn& txn, TenantIndex from, const LeaseTerms& terms) const;
+  std::optional<SlotIndex> take(Txn& txn, TenantIndex from, const LeaseTerms& terms) const {
+    if (from == kRootTenant) {
+      if (const std::optional<SlotIndex> slot = PlainLease(region_).take(txn, terms)) return slot;
+    }
+    return take_by_parts(txn, from, terms);
+  }
+  /// The same where PlainLease takes nothing.
+  std::optional<SlotIndex> take_by_parts(Txn& txn, TenantIndex from, const LeaseTerms& terms) const;
 
   /// A group, several messages of one tenant in one turn, is begun with take() and goes on with this: the
   /// next message of that leaf, which is charged as a turn. None when nothing more of it can be served, also

@@ -123,20 +123,20 @@ class ScheduleFixture {
     bool plain = false;
     const LeaseTerms terms{.serial = ++last_serial, .holder = holder, .until_ms = until_ms, .now_ms = now};
     change([&](Schedule& s, Txn& txn) {
-      if (by_plain_way) slot = s.plain_lease().take(txn, terms);
+      if (by_plain_way) slot = PlainLease(s.region()).take(txn, terms);
       plain = slot.has_value();
-      if (!slot) slot = s.turns().take(txn, kRootTenant, terms);
+      if (!slot) slot = s.turns().take_by_parts(txn, kRootTenant, terms);
     });
     return {slot ? schedule().messages().entry(*slot).id.get() : 0, plain};
   }
-  /// By PlainAck, or as ack() does where that does nothing, and returns which.
-  bool ack_plain(uint64_t id) {
-    bool is_plain = true;
+  /// By PlainAck where that does it, or always by parts; returns whether the plain way was gone.
+  bool ack_by(bool plain_way, uint64_t id) {
+    bool plain = false;
     change([&](Schedule& s, Txn& txn) {
-      is_plain = s.plain_ack().finish(txn, slot(id), {7, now, now});
-      if (!is_plain) s.messages().finish(txn, slot(id), RecordType::acked, {7, now, now});
+      plain = plain_way && PlainAck(s.region()).finish(txn, slot(id), {7, now, now});
+      if (!plain) s.messages().finish_by_parts(txn, slot(id), RecordType::acked, {7, now, now});
     });
-    return is_plain;
+    return plain;
   }
   /// Leases a group, whose ids it returns.
   std::vector<uint64_t> lease_group(size_t most = SIZE_MAX, const std::string& from = "") {

@@ -53,8 +53,8 @@ class Twins {
     return fast.plain;
   }
   bool ack(uint64_t id) {
-    slow_.ack(id);
-    return fast_.ack_plain(id);
+    slow_.ack_by(false, id);
+    return fast_.ack_by(true, id);
   }
   bool are_alike() { return are_same(slow_, fast_); }
   ScheduleFixture& any() { return fast_; }

@@ -374,9 +374,7 @@ std::optional<SlotIndex> Taker::take_next(Txn& txn, const LeaseRequest& request,
     const std::optional<SlotIndex> next = schedule().turns().next(from);
     if (!next || schedule().messages().entry(*next).payload_bytes > bytes_left) return std::nullopt;
   }
-  std::optional<SlotIndex> slot;
-  if (from == kRootTenant) slot = schedule().plain_lease().take(txn, terms);
-  if (!slot) slot = schedule().turns().take(txn, from, terms);
+  const std::optional<SlotIndex> slot = schedule().turns().take(txn, from, terms);
   if (!slot || !request.grouped) return slot;
   const TenantIndex leaf{schedule().messages().entry(*slot).tenant.get()};
   group_.leaf = leaf;

@@ -195,10 +195,8 @@ void Apply::note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventD
 void Apply::end(Txn& txn, RecordType type, SlotIndex slot, const MessageEnd& end) {
   Schedule& schedule = store_.schedule();
   const Entry& entry = schedule.messages().entry(slot);
-  const bool acked = type == RecordType::acked;
   table_.remove_live(txn, entry.item_position);
-  if (acked && has_extra(entry)) note_kept_key(txn, slot);
-  if (acked && schedule.plain_ack().finish(txn, slot, end)) return;
+  if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
   schedule.messages().finish(txn, slot, type, end);
 }
 

@@ -13,6 +13,13 @@
 
 namespace fq {
 
+/// When and where a message ends.
+struct MessageEnd {
+  uint64_t event_position = 0;
+  int64_t now_ms = 0;
+  int64_t at_wall_ms = 0;
+};
+
 struct Outcome {
   RecordType verdict;
   uint64_t event_position;
