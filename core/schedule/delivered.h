@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/policy.h"
 // fq, this room.
+#include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/service.h"
 
