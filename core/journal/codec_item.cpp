@@ -101,7 +101,7 @@ bool decode_item(Bytes bytes, MessageItem& item) {
   const Bytes content = bytes.subspan(codec::kItemFrameBytes);
   if (get_number<uint32_t>(bytes.data()) != content.size()) return false;
   if (get_number<uint32_t>(bytes.data() + 4) != crc32c(0, content)) return false;
-  return codec::decode_item_content(content, item);
+  return codec::decode(content, item);
 }
 
 std::optional<MessageItem> decode_item(Bytes bytes) {

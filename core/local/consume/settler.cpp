@@ -138,7 +138,9 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       events_.append(RecordType::released, judged.sleepers[i], now);
     settled = done < count ? judged.places[done] : group.size();
     if (done < count) blobs.resize(judged.blobs_before[done]);
-    for (size_t i = 0; i < done; ++i) statuses[judged.places[i]] = judged.verdicts[i];
+    // A retry may have been the last; of the others what was judged holds.
+    for (size_t i = 0; type == RecordType::retried && i < done; ++i)
+      statuses[judged.places[i]] = judged.verdicts[i];
     // Also what is refused rests on durable state: the verdict that came first must not be lost.
     durable_end = header().tail;
     return Obstacle::none;

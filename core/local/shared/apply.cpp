@@ -192,12 +192,10 @@ void Apply::note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventD
   store_.schedule().messages().set_overhead(txn, slot, std::max(before, told));
 }
 
-void Apply::end(Txn& txn, RecordType type, SlotIndex slot, const MessageEnd& end) {
-  Schedule& schedule = store_.schedule();
-  const Entry& entry = schedule.messages().entry(slot);
+void Apply::end(Txn& txn, RecordType type, SlotIndex slot, const Entry& entry, const MessageEnd& end) {
   table_.remove_live(txn, entry.item_position);
   if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
-  schedule.messages().finish(txn, slot, type, end);
+  store_.schedule().messages().finish(txn, slot, type, end);
 }
 
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
@@ -205,7 +203,8 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   SegmentHeader& header = store_.header();
   Schedule& schedule = store_.schedule();
   const int64_t now_ms = store_.boot_of(at_wall_ms);
-  if (ends_message(type)) return end(txn, type, slot, {position, now_ms, at_wall_ms}), false;
+  const Entry& entry = schedule.messages().entry(slot);
+  if (ends_message(type)) return end(txn, type, slot, entry, {position, now_ms, at_wall_ms}), false;
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   schedule.messages().set_event(txn, slot, position);
@@ -237,7 +236,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       return false;
     case RecordType::extended:
       // A lease that a process holds has no time of its own: it is its job that may run until then.
-      if (schedule.messages().entry(slot).at_ms != kNever) schedule.messages().extend(txn, slot, until_ms);
+      if (entry.at_ms != kNever) schedule.messages().extend(txn, slot, until_ms);
       return false;
     case RecordType::acked:  // above
     case RecordType::cancelled:

@@ -28,8 +28,8 @@ class Apply {
   bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
              HolderIndex holder, uint64_t position, int64_t at_wall_ms);
 
-  /// The same of what ends it, at a time that is known already.
-  void end(Txn& txn, RecordType type, SlotIndex slot, const MessageEnd& end);
+  /// The same of what ends it, at a time that is known already; `entry`: of the message.
+  void end(Txn& txn, RecordType type, SlotIndex slot, const Entry& entry, const MessageEnd& end);
 
   /// A live lease has taken its turn already (Turns::take); this is the rest of `leased`.
   void leased(Txn& txn, SlotIndex slot, uint64_t position);

@@ -20,17 +20,6 @@ std::optional<uint32_t> JournalTable::search(uint64_t position) const {
   return low;
 }
 
-std::optional<FilePlace> JournalTable::place(uint64_t position) const {
-  std::optional<uint32_t> number = find(position);
-  if (!number) return std::nullopt;
-  // While the unsynced end is being moved to another file, it still lies where it was.
-  const bool moving = position >= header_.durable_end.load(std::memory_order_acquire) &&
-                      position < header_.resealed_end &&
-                      position < header_.ring_start.load(std::memory_order_acquire);
-  if (moving) number = header_.salvage_file.get();
-  return FilePlace{key(*number), kFirstRecordOffset + (position - slot(*number).start)};
-}
-
 uint64_t JournalTable::current_room() const {
   const JournalSlot& current = slot(header_.current_file);
   const uint64_t used = kFirstRecordOffset + (header_.tail - current.start);

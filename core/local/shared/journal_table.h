@@ -39,7 +39,17 @@ class JournalTable {
                           last.start <= position && position < last.end;
     return is_there ? last_found_ : search(position);
   }
-  std::optional<FilePlace> place(uint64_t position) const;
+  /// In line: each delivery comes here.
+  std::optional<FilePlace> place(uint64_t position) const {
+    std::optional<uint32_t> number = find(position);
+    if (!number) return std::nullopt;
+    // While the unsynced end is being moved to another file, it still lies where it was.
+    const bool moving = position >= header_.durable_end.load(std::memory_order_acquire) &&
+                        position < header_.resealed_end &&
+                        position < header_.ring_start.load(std::memory_order_acquire);
+    if (moving) number = header_.salvage_file.get();
+    return FilePlace{key(*number), kFirstRecordOffset + (position - slot(*number).start)};
+  }
 
   /// Free bytes for records in the current file.
   uint64_t current_room() const;

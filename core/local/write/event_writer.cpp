@@ -45,7 +45,7 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
     const uint64_t event_position = written ? position : items_[count].previous_event;
     bool dead = false;
     if (ends) {
-      apply.end(txn, type, slots[count], {event_position, ended_ms, now.wall_ms});
+      apply.end(txn, type, slots[count], entry, {event_position, ended_ms, now.wall_ms});
     } else {
       dead =
           apply.event(txn, type, slots[count], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
