@@ -114,10 +114,10 @@ Result<bool> RedisEngine::load(const std::string& spool) const {
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
-                                            const std::optional<std::string>&) const {
+                                            const std::optional<std::string>& queue) const {
   const Result<ServerAccess> access = access_to(spool);
   if (!access) return {{"spool", access.error().text, Health::fault, "set FQ_SPOOL"}};
-  return examine_servers(*access);
+  return examine_servers(*access, queue);
 }
 
 }  // namespace fq

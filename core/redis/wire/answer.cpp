@@ -48,6 +48,8 @@ constexpr Meaning kMeanings[] = {
      "the message that this would replace is on its way to another queue; try again"},
     {"FQDRAINING", ErrorKind::later,
      "the queue is draining and takes no more; run fq queue resume to end that"},
+    {"FQEVENTS", ErrorKind::bad_data,
+     "has no time in milliseconds as 'events' among what is fixed of a shard of this queue"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
 };
 
