@@ -46,6 +46,7 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
   }
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;
+  access.queue = entry->name;
   access.bells = std::make_shared<Bells>(access.link, access.place, access.password);
   access.open_target = std::make_shared<const OpenMoveTarget>(
       [to = access](const std::string& queue) { return open_move_target(to, queue); });

@@ -112,7 +112,7 @@ there=$(fq stats --json | jq '.ready + .leased + .delayed + .held')
 gives 0 "" fq queue set max_messages=$((there + 1))
 id=$(fq push -t left x)
 for account in left right1 right2 right3; do
-  gives 75 "queue: has $((there + 1)) messages, the limit is $((there + 1)) (max_messages); try again" fq push -t $account y
+  gives 75 "queue 'default': has $((there + 1)) messages, the limit is $((there + 1)) (max_messages); try again" fq push -t $account y
 done
 gives 75 "max_messages" fq push --block=50ms -t right1 y
 gives 0 "" fq check
