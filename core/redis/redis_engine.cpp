@@ -46,6 +46,7 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
   }
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;
+  access.queue = entry->name;
   access.bells = std::make_shared<Bells>(access.link, access.place, access.password);
   access.open_target = std::make_shared<const OpenMoveTarget>(
       [to = access](const std::string& queue) { return open_move_target(to, queue); });
@@ -114,10 +115,10 @@ Result<bool> RedisEngine::load(const std::string& spool) const {
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
-                                            const std::optional<std::string>&) const {
+                                            const std::optional<std::string>& queue) const {
   const Result<ServerAccess> access = access_to(spool);
   if (!access) return {{"spool", access.error().text, Health::fault, "set FQ_SPOOL"}};
-  return examine_servers(*access);
+  return examine_servers(*access, queue);
 }
 
 }  // namespace fq

@@ -18,22 +18,3 @@ certificate() {
   "${at[@]}" openssl x509 -req -in "$keys/$1.csr" -CA "$keys/$2.crt" -CAkey "$keys/$2.key" -CAcreateserial \
     -days 10 -extfile "$keys/$1.ext" -out "$keys/$1.crt" 2>>"$work/openssl"
 }
-# free_port [ABOVE]: below those that the kernel gives away by itself; the one so far above it is free too.
-free_port() {
-  python3 - "${1:-0}" <<'EOF'
-import random, socket, sys
-def is_free(port):
-    with socket.socket() as one:
-        try:
-            one.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-above = int(sys.argv[1])
-while True:
-    port = random.randrange(11000, 21000)
-    if is_free(port) and is_free(port + above):
-        print(port)
-        break
-EOF
-}

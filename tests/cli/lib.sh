@@ -36,6 +36,25 @@ start_server() {
   disown
   await test -S "$socket"
 }
+# free_port [ABOVE]: below those that the kernel gives away by itself; the one so far above it is free too.
+free_port() {
+  python3 - "${1:-0}" <<'EOF'
+import random, socket, sys
+def is_free(port):
+    with socket.socket() as one:
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+above = int(sys.argv[1])
+while True:
+    port = random.randrange(11000, 21000)
+    if is_free(port) and is_free(port + above):
+        print(port)
+        break
+EOF
+}
 # FQ_ON_SERVER=1: the test is about a queue on a server. here(): it is about a spool.
 here() { [ -z "${FQ_ON_SERVER-}" ]; }
 

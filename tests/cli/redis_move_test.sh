@@ -46,7 +46,7 @@ gives 75 'is on its way to another queue' fq -q four cancel "$id"
 gives 75 'is on its way to another queue' fq -q four edit "$id" -p 3
 gives 75 'is on its way to another queue' fq -q four push --unique u --unique-mode replace y
 gives 1 '' fq -q four cancel --all --yes
-gives 1 'knows of no message with an id that another is to come after' fq -q four push --after "$id" x
+gives 1 "message $id: not known (any more), so nothing can come after it" fq -q four push --after "$id" x
 gives 1 "was moved to queue 'eight'" fq -q four move "$id" --to eight
 is 'and is served there' x "$(fq -q eight pop)"
 kill -CONT $mover; wait $mover; is 'its mover ends well' 0 $?

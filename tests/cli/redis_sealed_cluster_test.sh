@@ -2,41 +2,19 @@
 # redis_sealed_cluster_test - a cluster by TLS, by IPv4 and IPv6, for a user with a password and the least rights.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/certificates.sh"
+. "$(dirname "$0")/cluster.sh"
 
 fq_redis=$(dirname "$FQ")/fq-redis
 authority ours
 certificate node ours DNS:localhost,IP:127.0.0.1,IP:::1
 export FQ_REDIS_CA=$keys/ours.crt
-
-node() { redis-cli --no-auth-warning -a s3cret -s "$work/$1/s" "${@:2}"; }
-all_know() {
-  local i
-  for i in 1 2 3; do
-    node $i cluster info | tr -d '\r' >"$work/info"
-    grep -qx cluster_state:ok "$work/info" && grep -qx cluster_known_nodes:3 "$work/info" || return 1
-  done
-}
-# cluster HOST: three servers there, whose administrator's password is s3cret; `ports` are theirs.
-cluster() {
-  local i
-  ports=()
-  for i in 1 2 3; do
-    rm -rf "${work:?}/$i"
-    mkdir "$work/$i"
-    ports+=("$(free_port 10000)")
-    start_server "$work/$i/s" --dir "$work/$i" --tls-port "${ports[i - 1]}" --bind "$1" --tls-cert-file "$keys/node.crt" \
-      --tls-key-file "$keys/node.key" --tls-ca-cert-file "$keys/ours.crt" --tls-auth-clients no --tls-cluster yes \
-      --cluster-enabled yes --cluster-node-timeout 2000 --maxmemory 64mb --maxmemory-policy noeviction --requirepass s3cret
-    node $i cluster addslotsrange $((16384 * (i - 1) / 3)) $((16384 * i / 3 - 1)) >>"$work/made"
-    node $i cluster set-config-epoch $i >>"$work/made"
-    [ $i = 1 ] || node 1 cluster meet "$1" "${ports[i - 1]}" >>"$work/made"
-  done
-  await all_know
-}
+# shellcheck disable=SC2034  # cluster.sh has it
+node_options=(--no-auth-warning -a s3cret)
 
 for host in 127.0.0.1 ::1; do
   if [ $host = ::1 ] && ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then continue; fi  # none here
-  cluster $host
+  start_cluster $host --tls-port --tls-cert-file "$keys/node.crt" --tls-key-file "$keys/node.key" \
+    --tls-ca-cert-file "$keys/ours.crt" --tls-auth-clients no --tls-cluster yes --requirepass s3cret
   shown=$host
   if [ $host = ::1 ]; then shown='[::1]'; fi
   hosts=$(printf "$shown:%s," "${ports[@]}")
@@ -72,6 +50,6 @@ for host in 127.0.0.1 ::1; do
   is "$host: nothing is left" "fq1:shop:policy" "$(for i in 1 2 3; do node $i --scan; done | sort -u | paste -sd' ')"
   is "$host: nothing tells a password" "" "$(grep -l 's3cret\|w0rk' "$work/log" "$work/err" "$work/exported")"
   unset FQ_REDIS_PASSWORD_FILE
-  for i in 1 2 3; do node $i shutdown nosave >>"$work/made" 2>&1; done
+  stop_cluster
 done
 finish

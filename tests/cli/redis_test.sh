@@ -41,6 +41,14 @@ gives 0 "" fq tenant set acme max_messages=1
 gives 75 "tenant 'acme': has 1 message, the limit is 1 (max_messages)" fq push -t acme y
 gives 75 "the limit is 1 (max_messages)" fq push -t acme --block=50ms y
 gives 0 "" fq tenant set acme max_messages=
+gives 1 "message 99999: not known (any more), so nothing can come after it" fq push --after 99999 y
+gives 0 "" fq queue set max_messages=1
+gives 75 "fq: queue 'default': has 1 message, the limit is 1 (max_messages)" fq push y
+gives 75 "fq: queue 'default': gets 2 messages at once, the limit is 1 (max_messages)" fq push --lines --file <(seq 2)
+gives 0 "" fq queue set max_messages=
+gives 0 "" fq queue drain
+gives 75 "fq: queue 'default': is draining and takes no more; run fq queue resume default to end that" fq push y
+gives 0 "" fq queue resume
 gives 0 "" fq tenant set parts max_messages=2 max_bytes=9B
 gives 75 "tenant 'parts': gets 10 bytes at once, the limit is 9 (max_bytes)" fq push -t parts --block 1234567890
 seq 5 >"$work/lines"
@@ -51,6 +59,10 @@ wait $pushing
 is "a batch goes in parts" "0 1 2 3 4 5" "$? $(xargs <"$work/parts")"
 gives 0 "" fq tenant set parts max_messages= max_bytes=
 gives 0 "" fq cancel "$(cat "$work/id")"
+
+id=$(fq push -t bounced --debounce d --quiet 1h x)
+is "a key of --debounce is told as no unique one" null "$(fq show "$id" --json | jq .unique)"
+gives 0 "" fq cancel "$id"
 
 # What a job writes is read while it runs, by who called and by who follows.
 "$FQ" worker >"$work/worker.out" 2>"$work/worker.err" & worker=$!

@@ -70,6 +70,10 @@ const ScriptPoints kPointsOfScripts[] = {
      {"move.arrived", "move.finished", "move.leaving", "move.left", "move.received", "move.sent",
       "move.settled"}},
     {"tests/cli/queue_rename_test.sh", {"rename.renamed"}},
+    {"tests/cli/redis_move_test.sh",
+     {"crossing.closed", "crossing.forgotten", "crossing.left", "crossing.sent", "crossing.taken"}},
+    {"tests/cli/redis_rename_test.sh",
+     {"retitle.begun", "retitle.dropped", "retitle.listed", "retitle.made", "retitle.unlisted"}},
 };
 
 /// Kills at it by its name, or in a loop over the points of one object.
@@ -84,7 +88,8 @@ bool kills_at(const std::string& script, const std::string& point) {
 std::set<std::string> points_of_sources() {
   std::set<std::string> found;
   const std::regex point("FQ_POINT\\(\"([a-z_.]+)\"\\)");
-  for (const char* room : {"core/local", "core/journal", "core/schedule", "core/shm", "core/base"}) {
+  for (const char* room :
+       {"core/local", "core/redis", "core/journal", "core/schedule", "core/shm", "core/base"}) {
     const std::filesystem::path place = std::filesystem::path(FQ_SOURCE) / room;
     for (const auto& item : std::filesystem::recursive_directory_iterator(place)) {
       if (!item.is_regular_file()) continue;

@@ -225,6 +225,8 @@ void Model::fire_timers() {
       end(*first, State::dead, "expired");
       first->expired = true;
       first->since_ms = due_ms;
+    } else if (patient_until_ms && clock.boot_ms() < patient_until_ms(first->info.id)) {
+      first->timer = patient_until_ms(first->info.id);
     } else {
       // Who looks late at a lease that is over does not make it longer.
       first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;

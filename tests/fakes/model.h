@@ -6,6 +6,7 @@
 
 // System.
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -117,6 +118,8 @@ class Model {
 
   Clock& clock;
   Settings settings;
+  /// If set: no lease of a message is over before that.
+  std::function<int64_t(MessageId)> patient_until_ms;
   std::vector<Message> messages;                  // by id, from 1; finished ones too
   std::vector<std::pair<MessageId, size_t>> log;  // every event: whose, and which of its history
 

@@ -92,7 +92,8 @@ TEST_CASE("a queue holds no more bytes than it may, and what is dead takes no ro
   q.set("", PolicyKey::max_bytes, 4);
   CHECK(q.refusal({{"a", "1234"}}).empty());
   CHECK(q.refusal({{"b", "5"}}) ==
-        "queue: has 4 bytes, the limit is 4 (max_bytes); try again when some are done, or use --block");
+        "queue 'default': has 4 bytes, the limit is 4 (max_bytes); try again when some are done, or use "
+        "--block");
   const Delivery taken = q.take();
   CHECK_FALSE(q.refusal({{"b", "5"}}).empty());
   q.settle(taken, Verdict::bury);
@@ -122,7 +123,8 @@ TEST_CASE("what is more than a limit by itself is refused at once, whoever would
   CHECK(said({{"b/x", "1"}, {"b/y", "2"}, {"b", "3"}}) ==
         "tenant 'b': gets 3 messages at once, the limit is 2 (max_messages)");
   q.set("", PolicyKey::max_messages, 1);
-  CHECK(said({{"c", "1"}, {"d", "2"}}) == "queue: gets 2 messages at once, the limit is 1 (max_messages)");
+  CHECK(said({{"c", "1"}, {"d", "2"}}) ==
+        "queue 'default': gets 2 messages at once, the limit is 1 (max_messages)");
   CHECK(answered(q.door().stats({})).rows.at(0).pushed == 0);
 }
 

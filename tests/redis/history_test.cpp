@@ -1,8 +1,10 @@
 // history_test - random operations on a queue on a server and on the model, compared after each.
 //
 // Of many shards each account is as in the model, whatever the others do; between accounts turns are not
-// exact. FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them.
-#include "tests/redis/fixture.h"
+// exact. On a cluster shards go to other servers in between. FQ_SEED=n runs one history again,
+// FQ_HISTORIES=n more of them.
+#include "tests/redis/moving_shard.h"
+#include "tests/redis/on_cluster.h"
 
 // System.
 #include <algorithm>
@@ -22,12 +24,16 @@ namespace fq::test {
 namespace {
 
 constexpr size_t kSteps = 100;
+constexpr int64_t kGraceMs = 15'000;             // that leases have where another server has their shard
+constexpr uint64_t kNobody = uint64_t{1} << 52;  // an id that no message gets
 
 class ServerHistory {
  public:
-  ServerHistory(const TestServer& server, uint64_t seed, uint32_t shards)
+  /// `spool`: without options.
+  ServerHistory(const std::string& spool, uint64_t seed, uint32_t shards)
       : random_(seed),
-        location_{server.spool("?prefix=h" + std::to_string(seed)), "default"},
+        prefix_("h" + std::to_string(seed)),
+        location_{spool + "?prefix=" + prefix_, "default"},
         shards_(shards) {
     answered(told_time_engine().create(location_, {.shards = shards}));
     clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);  // due times end in 0: none is due exactly now
@@ -52,6 +58,13 @@ class ServerHistory {
   }
   ~ServerHistory() { static_cast<void>(told_time_engine().remove(location_)); }
 
+  /// From now on its shards go from one server to another, now and then.
+  void move_shards_on(TestCluster& cluster) {
+    cluster_ = &cluster;
+    tags_ = tags_on(cluster, prefix_);
+    hasty_.emplace(location_, clock_, random_);
+    model_.patient_until_ms = [this](MessageId id) { return patient_until_ms_[shard_of(id_of_.at(id))]; };
+  }
   std::string run() {
     for (size_t i = 0; i < kSteps && fault_.empty(); ++i) {
       step();
@@ -65,7 +78,10 @@ class ServerHistory {
   uint64_t below(uint64_t n) { return random_() % n; }
   template <class T>
   void equal(const T& mine, const T& models, const std::string& what) {
-    if (mine != models && fault_.empty()) fault_ = what + " after " + log_;
+    if (mine == models || !fault_.empty()) return;
+    fault_ = what;
+    if constexpr (std::is_same_v<T, std::string>) fault_ += ": '" + mine + "', model '" + models + "'";
+    fault_ += " after " + log_;
   }
 
   /// So many messages may be in the queue: of this the model knows nothing.
@@ -117,7 +133,7 @@ class ServerHistory {
   }
 
   void step() {
-    switch (below(10)) {
+    switch (below(cluster_ == nullptr ? 10 : 11)) {
       case 0:
       case 1:
       case 2:
@@ -133,10 +149,37 @@ class ServerHistory {
       case 8:
         if (room_ && below(4) == 0) return set_room();
         return below(2) == 0 ? set() : edit();
-      default:
+      case 9:
         log_ += "advance\n";
-        clock_.advance(static_cast<int64_t>(below(100)) * 10);
+        return clock_.advance(static_cast<int64_t>(below(100)) * 10);
+      default:
+        move_shard();
     }
+  }
+
+  /// What is asked of it meanwhile is refused, and not done, as the model will tell.
+  void move_shard() {
+    if (ids_.empty()) return;
+    const MessageId id = ids_[below(ids_.size())], there = id_of_.at(id);
+    const std::string account = account_of(model_.find(id)->info.tenant);
+    log_ += "move the shard of " + std::to_string(number(id)) + "\n";
+    MovingShard moving(*cluster_, tags_.at(shard_of(there)), random_);
+    for (uint64_t parts = below(3); parts > 0; --parts) {
+      moving.move_some();
+      equal(hasty_->done(account, there, held_with(there)), std::string(), "done while its shard moves");
+    }
+    moving.finish();
+    // From the next call on, which finds another server, no lease of it is over for a while.
+    const MessageId nobody{kNobody + shard_of(there)};
+    equal(answered(queue_->mutate({&nobody, 1}, Action::kick)).changed, uint64_t{0}, "changed");
+    patient_until_ms_[shard_of(there)] = clock_.boot_ms() + kGraceMs;
+  }
+  /// The receipt of a message in the same shard.
+  std::optional<Receipt> held_with(MessageId id) const {
+    for (const auto& [mine, models] : taken_) {
+      if (shard_of(MessageId{std::stoull(mine.text())}) == shard_of(id)) return mine;
+    }
+    return std::nullopt;
   }
 
   void push() {
@@ -307,8 +350,13 @@ class ServerHistory {
 
   std::mt19937_64 random_;
   FakeClock clock_;
+  std::string prefix_;
   Location location_;
   uint32_t shards_;
+  TestCluster* cluster_ = nullptr;
+  std::vector<std::string> tags_;                 // of its shards
+  std::map<uint64_t, int64_t> patient_until_ms_;  // by shard
+  std::optional<Hasty> hasty_;
   std::map<MessageId, MessageId> id_of_;  // by the model's
   std::unique_ptr<Queue> queue_;
   Model model_{clock_};
@@ -322,21 +370,31 @@ class ServerHistory {
   std::string log_, fault_;
 };
 
+/// With `cluster`: its shards move on that.
+void run_histories(const std::string& spool, uint32_t shards, TestCluster* cluster = nullptr) {
+  const uint64_t one = number_of("FQ_SEED", 0);
+  const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
+  const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 5);
+  std::printf("histories: FQ_SEED=%ju, %ju histories\n", uintmax_t{first}, uintmax_t{count});
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    ServerHistory history(spool, seed, shards);
+    if (cluster != nullptr) history.move_shards_on(*cluster);
+    const std::string fault = history.run();
+    if (!fault.empty()) FAIL("FQ_SEED=" << seed << ", shards " << shards << "\n" << fault);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("random histories on a server end as in the model, and over shards as of each account") {
   const TestServer server;
   const uint32_t shards = GENERATE(1U, 16U);
-  const uint64_t one = number_of("FQ_SEED", 0);
-  const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
-  const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 5);
-  std::printf("histories: FQ_SEED=%llu, %llu histories\n", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(count));
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    ServerHistory history(server, seed, shards);
-    const std::string fault = history.run();
-    if (!fault.empty()) FAIL("FQ_SEED=" << seed << ", shards " << shards << "\n" << fault);
-  }
+  run_histories(server.spool(), shards);
+}
+
+TEST_CASE("random histories end as in the model of each account, wherever its shard goes", "[moves]") {
+  TestCluster cluster(3);
+  run_histories(cluster.spool(), 16, &cluster);
 }
 
 }  // namespace fq::test

@@ -84,13 +84,56 @@ TEST_CASE("how long events are kept is said once, by whoever makes the queue") {
   CHECK(other.error().kind == ErrorKind::usage);
   CHECK(other.error().text.find("keeps its events for 1m30s") != std::string::npos);
   CHECK(answered(engine.open(location, {}))->caps().event_horizon_ms == 90'000);
-  for (const char* const wrong : {"x", "0", "-1", "31622400001", "18446744073709551616"}) {
-    CAPTURE(wrong);
-    command(server, {"HSET", "fq1:fq:{default}:meta", "events", wrong});
-    const Result<std::unique_ptr<Queue>> opened = engine.open(location, {});
-    REQUIRE(!opened.ok());
-    CHECK(opened.error().kind == ErrorKind::bad_data);
-  }
+}
+
+TEST_CASE("a queue whose time for its events was changed to none is refused as that, and others are not") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  const Location location{server.spool(), "default"};
+  const uint32_t shards = GENERATE(1U, 4U);
+  answered(engine.create(location, {.shards = shards, .events_ms = 90'000}));
+  push_one(*answered(engine.open(location, {})), "acme", "x");
+  const std::string huge(400, '9');
+  const std::string_view wrong =
+      GENERATE_REF(as<std::string_view>{}, "x", "0", "-1", "+90000", " 90000", "999", "1.5", "1e6", "0x9999",
+                   "nan", "inf", "31622400001", "18446744073709551616", std::string_view(huge));
+  CAPTURE(wrong);
+  const std::string_view meta = "fq1:fq:{default}:meta";
+  command(server, {"HSET", meta, "events", wrong});
+  const Result<std::unique_ptr<Queue>> opened = engine.open(location, {});
+  REQUIRE(!opened.ok());
+  CHECK(opened.error().kind == ErrorKind::bad_data);
+  CHECK(opened.error().text.starts_with("queue 'default': field events of fq1:fq:{default}:meta: '"));
+  CHECK(engine.rename(location, "other").error().kind == ErrorKind::bad_data);
+  CHECK(answered(engine.list(server.spool())) == std::vector<std::string>{"default"});
+  CHECK(answered(engine.create({server.spool(), "another"}, {})));
+  CHECK(engine.queue_marked(server.spool(), "0000").ok());
+  command(server, {"HDEL", meta, "events"});
+  CHECK(answered(answered(engine.open(location, {}))->select({}, {}, 10)).ids.size() == 1);
+}
+
+TEST_CASE("a shard whose time for its events was changed to none throws none away, and nothing is written") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  KeptEvents k(kept(shards, 60 * kMinute));
+  k.first = push_one(*k.queue, "acme", "first");
+  k.clock.advance(30 * kMinute);
+  answered(k.queue->maintain(10));  // which tells all of them the time
+  const std::string root = tag_of(k.server, shards == 1 ? 0 : shard_of(k.first)) + "h";
+  const std::string_view wrong = GENERATE(as<std::string_view>{}, "x", "0", "-1", "-9999999999999", "1.5",
+                                          "1e3", "0x10", "nan", "inf", "-inf", "9999999999999999");
+  CAPTURE(wrong);
+  command(k.server, {"HSET", root, "events", wrong});
+  const std::string before = command(k.server, {"DEBUG", "DIGEST"}).text;
+  const NewMessage message = message_for("acme");
+  const Result<PushReply> pushed = k.queue->push({&message, 1});
+  const Error error = pushed ? pushed->error.value() : pushed.error();
+  CHECK(error.kind == ErrorKind::bad_data);
+  CHECK(error.text.find("'events'") != std::string::npos);
+  CHECK(!k.queue->get(k.first).ok());
+  CHECK(command(k.server, {"DEBUG", "DIGEST"}).text == before);
+  command(k.server, {"HSET", root, "events", GENERATE("3600000", "")});
+  push_one(*k.queue, "acme", "x");
+  CHECK(answered(k.queue->check()).findings.empty());
 }
 
 TEST_CASE("a queue keeps its events as long under another name") {

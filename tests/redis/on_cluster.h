@@ -54,6 +54,15 @@ inline std::set<std::string> all_keys(TestCluster& cluster, const std::string& p
   return keys;
 }
 
+/// What the keys of each shard of a queue begin with.
+inline std::vector<std::string> tags_on(const TestCluster& cluster, const std::string& prefix) {
+  const std::string front = "fq1:" + prefix + ":{", meta = front + "default}:meta";
+  const Reply places = command(cluster.node(cluster.owner_of(meta)), {"HGET", meta, "places"});
+  std::vector<std::string> all;
+  for (const std::string& place : places_in(places.text)) all.push_back(front + place + "}:");
+  return all;
+}
+
 struct OnCluster {
   explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
                      const std::string& options = {})
@@ -69,13 +78,7 @@ struct OnCluster {
   OnCluster& operator=(const OnCluster&) = delete;
   std::unique_ptr<Queue> another() const { return answered(real_time_engine().open(location, {})); }
   std::string meta_key() const { return "fq1:" + prefix + ":{default}:meta"; }
-  std::vector<std::string> tags() const {
-    const Reply places = command(cluster.node(cluster.owner_of(meta_key())), {"HGET", meta_key(), "places"});
-    std::vector<std::string> all;
-    for (const std::string& place : places_in(places.text))
-      all.push_back("fq1:" + prefix + ":{" + place + "}:");
-    return all;
-  }
+  std::vector<std::string> tags() const { return tags_on(cluster, prefix); }
   /// Of the shard that an account has.
   std::string tag_of_id(MessageId id) const { return tags().at(shard_of(id)); }
 

@@ -30,22 +30,31 @@ std::vector<Settle> verdicts_for(const LeaseReply& leased) {
   return verdicts;
 }
 
+/// Two of them, of which each has done once what it does.
+struct Both {
+  explicit Both(uint32_t shards) : s(shards), pusher(s), taker(s) {
+    push_one(*pusher.queue, "t", "warm");
+    answered(taker.queue->settle(verdicts_for(answered(taker.queue->lease(for_a_minute()))), nullptr));
+  }
+
+  const Sharded s;
+  Far pusher, taker;
+};
+
 }  // namespace
 
 TEST_CASE("a push waits for the server once, a lease once or twice, verdicts once") {
   const uint32_t shards = GENERATE(1U, 16U);
   CAPTURE(shards);
-  const Sharded s(shards);
-  Far pusher(s), taker(s);
-  push_one(*pusher.queue, "t", "warm");
-  answered(taker.queue->settle(verdicts_for(answered(taker.queue->lease(for_a_minute()))), nullptr));
+  Both far(shards);
+  Queue &pusher = *far.pusher.queue, &taker = *far.taker.queue;
   for (int i = 0; i < 3; ++i) {
-    CHECK(pusher.waits_of([&] { push_one(*pusher.queue, "t", "x"); }) == 1);
+    CHECK(far.pusher.waits_of([&] { push_one(pusher, "t", "x"); }) == 1);
     LeaseReply leased;
     // Of many shards it looks first at which have something.
     const size_t lease_waits = shards == 1 ? 1 : 2;
-    CHECK(taker.waits_of([&] { leased = answered(taker.queue->lease(for_a_minute())); }) == lease_waits);
-    CHECK(taker.waits_of([&] { answered(taker.queue->settle(verdicts_for(leased), nullptr)); }) == 1);
+    CHECK(far.taker.waits_of([&] { leased = answered(taker.lease(for_a_minute())); }) == lease_waits);
+    CHECK(far.taker.waits_of([&] { answered(taker.settle(verdicts_for(leased), nullptr)); }) == 1);
   }
 }
 
@@ -53,25 +62,23 @@ TEST_CASE("a push waits for the server once, a lease once or twice, verdicts onc
 TEST_CASE("a message is with a worker that waits after three round trips at the most") {
   const uint32_t shards = GENERATE(1U, 16U);
   CAPTURE(shards);
-  const Sharded s(shards);
-  Far pusher(s), worker(s);
-  push_one(*pusher.queue, "t", "warm");
-  answered(worker.queue->settle(verdicts_for(answered(worker.queue->lease(for_a_minute()))), nullptr));
+  Both far(shards);
+  const Relay& worker = far.taker.relay;
   LeaseRequest request = until_there();
   request.watch = true;  // as a worker does
-  Waiter waiter(std::move(worker.queue), request);
-  const std::string tag = tag_of(s.server, shards - 1);  // the last one that it tells
-  wait_until([&] { return command(s.server, {"ZCARD", tag + "bw"}).number == 1; });
+  Waiter waiter(std::move(far.taker.queue), request);
+  const std::string tag = tag_of(far.s.server, shards - 1);  // the last one that it tells
+  wait_until([&] { return command(far.s.server, {"ZCARD", tag + "bw"}).number == 1; });
   size_t seen = 0, steady = 0;
   wait_until([&] {  // and looks once more
-    steady = seen == worker.relay.round_trips() ? steady + 1 : 0;
-    seen = worker.relay.round_trips();
+    steady = seen == worker.round_trips() ? steady + 1 : 0;
+    seen = worker.round_trips();
     return steady == kSteady;
   });
-  const size_t before = worker.relay.round_trips();
-  const size_t pushed = pusher.waits_of([&] { push_one(*pusher.queue, "t", "x"); });
+  const size_t before = worker.round_trips();
+  const size_t pushed = far.pusher.waits_of([&] { push_one(*far.pusher.queue, "t", "x"); });
   REQUIRE(waiter.reply().deliveries.size() == 1);
-  CHECK(pushed + worker.relay.round_trips() - before <= 3);
+  CHECK(pushed + worker.round_trips() - before <= 3);
 }
 
 }  // namespace fq::test

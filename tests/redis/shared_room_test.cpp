@@ -13,7 +13,8 @@ namespace fq::test {
 namespace {
 
 constexpr std::string_view kFullOfThree =
-    "queue: has 3 messages, the limit is 3 (max_messages); try again when some are done, or use --block";
+    "queue 'default': has 3 messages, the limit is 3 (max_messages); try again when some are done, or use "
+    "--block";
 
 }  // namespace
 
@@ -102,7 +103,7 @@ TEST_CASE("what is more than the whole queue may hold is refused at once, in a q
   PushOptions block;
   block.block = true;
   CHECK(room_refusal(*s.queue, "a", "1234", block) ==
-        "queue: gets 4 bytes at once, the limit is 3 (max_bytes)");
+        "queue 'default': gets 4 bytes at once, the limit is 3 (max_bytes)");
   CHECK(sums(*s.queue).pushed == 0);
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("a batch needs room in each of its shards, and takes all or nothing of
   batch.assign(2, message_for(other));
   const Result<PushReply> two = s.queue->push(batch);
   REQUIRE(!two.ok());
-  CHECK(two.error().text.starts_with("queue: has 5 messages, the limit is 6 (max_messages); "));
+  CHECK(two.error().text.starts_with("queue 'default': has 5 messages, the limit is 6 (max_messages); "));
   CHECK(sums(*s.queue).ready == 5);
   batch.assign(1, message_for(other));
   CHECK(answered(s.queue->push(batch)).items.size() == 1);

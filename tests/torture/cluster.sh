@@ -7,6 +7,6 @@ build torture test_api test_redis
 broken=0
 FQ_TEST_CLUSTER=1 build/torture/tests/test_api || broken=1
 rounds=${FQ_ROUNDS:-$((${FQ_LONG:-0} > 0 ? 500 * ${FQ_LONG:-0} : 5))}
-for story in failovers moves; do FQ_ROUNDS=$rounds build/torture/tests/test_redis "[$story]" || broken=1; done
+for story in failovers moves; do FQ_ROUNDS=$rounds FQ_HISTORIES=$rounds build/torture/tests/test_redis "[$story]" || broken=1; done
 echo "cluster: FQ_SEED=$FQ_SEED, $rounds failovers, $rounds moves, $((broken)) faults"
 exit $broken

@@ -11,9 +11,22 @@
 # libraries on one server.
 set(redis_lua ${CMAKE_CURRENT_LIST_DIR})
 
+# The number that a header below core/redis gives to `constant`. Files of the library have it under `name`.
+function(fq_number_of header constant name out_text)
+  set(path ${redis_lua}/../${header})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(STRINGS ${path} line REGEX "^inline constexpr int64_t ${constant} = [0-9']+;")
+  string(REGEX REPLACE ".* = ([0-9']+).*" "\\1" number "${line}")
+  string(REPLACE "'" "" number "${number}")
+  if(NOT number MATCHES "^[0-9]+$")
+    message(FATAL_ERROR "core/redis/${header} gives no number to ${constant}")
+  endif()
+  set(${out_text} "local ${name} = ${number}\n" PARENT_SCOPE)
+endfunction()
+
 # `time`: the file that tells the time. `out_commands`: those of the server that it calls.
 function(fq_join_redis_library time out_name out_text out_commands)
-  set(body "")
+  fq_number_of(shard/queue_entry.h kEventsMsUsual usual_events_ms body)
   foreach(path
       base/text base/${time} base/view base/costs base/limits base/bell
       keys/records keys/settings keys/lent keys/events keys/store keys/amounts keys/rules keys/sums keys/histograms keys/queues keys/places keys/uniques keys/waits keys/crossings keys/sessions keys/runs keys/outputs keys/told

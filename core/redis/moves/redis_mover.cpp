@@ -6,6 +6,7 @@
 #include "core/engine/move_checks.h"
 // fq, this room.
 #include "core/redis/records/records.h"
+#include "core/redis/wire/answer.h"
 
 namespace fq {
 
@@ -13,12 +14,10 @@ namespace {
 
 constexpr int kMoveTriesMax = 100;  // of one that others get in the way of
 
-/// What is in the way there is that queue's, which the server's program does not name.
-Error of_queue(Error error, const std::string& queue) {
-  constexpr std::string_view kQueue = "queue: ";
-  const bool says_so = error.text.starts_with(kQueue);
-  error.text.insert(0, "queue " + in_quotes(queue) + (says_so ? "" : ": "));
-  if (says_so) error.text.erase(error.text.find(kQueue), kQueue.size() - 2);
+Error met_in(Error error, const std::string& queue) {
+  error = of_queue(std::move(error), queue);
+  const std::string front = "queue " + in_quotes(queue) + ": ";
+  if (!error.text.starts_with(front)) error.text.insert(0, front);
   return error;
 }
 
@@ -34,7 +33,7 @@ Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveReq
     Result<MoveResult> moved = mover_of(id).move_one(id, request, *to);
     if (!moved) {
       const bool refused = moved.error().kind == ErrorKind::later;
-      reply.error = refused ? of_queue(std::move(moved).error(), request.to) : std::move(moved).error();
+      reply.error = refused ? met_in(std::move(moved).error(), request.to) : std::move(moved).error();
       return reply;
     }
     reply.items.push_back(std::move(moved).value());

@@ -3,14 +3,12 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstdlib>
+#include <map>
 #include <random>
 #include <set>
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
-#include "core/base/text/decimal.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 // fq, this room.
@@ -25,7 +23,6 @@ namespace {
 constexpr std::string_view kSchema = "1";
 
 constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
-constexpr size_t kSpreadDigits = 16;       // of each half of the key, in hexadecimal
 constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that
 
 Error no_such(const std::string& queue) {
@@ -38,14 +35,6 @@ std::string drawn_digits() {
   std::string text;
   while (text.size() < 2 * kSpreadDigits) text += kDigits[random() % kDigits.size()];
   return text;
-}
-
-/// As what is fixed of a queue has it; "": as is usual. None: it cannot be read.
-std::optional<int64_t> events_ms_in(const std::string& told) {
-  if (told.empty()) return kEventsMsUsual;
-  const std::optional<uint64_t> ms = parse_decimal(told);
-  if (!ms || *ms == 0 || *ms > static_cast<uint64_t>(kEventsMsMax)) return std::nullopt;
-  return static_cast<int64_t>(*ms);
 }
 
 /// Of a queue that is there: what it has cannot be made another.
@@ -90,7 +79,7 @@ Result<uint32_t> Catalog::usual_shards() {
 }
 
 /// With a rename that was broken off brought to its end.
-Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& queue) {
+Result<Fixed> Catalog::meta_of(const std::string& queue) {
   FQ_TRY_SET(auto meta, read_meta(queue));
   const bool leaves = meta.contains("to");
   if (!leaves && !meta.contains("was")) return meta;
@@ -99,10 +88,10 @@ Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& q
   return read_meta(queue);
 }
 
-Result<std::map<std::string, std::string>> Catalog::read_meta(const std::string& queue) {
+Result<Fixed> Catalog::read_meta(const std::string& queue) {
   const std::string key = key_of(queue, "meta");
   FQ_TRY_SET(const Reply reply, call(WordList<2>{"HGETALL", key}));
-  std::map<std::string, std::string> meta;
+  Fixed meta;
   for (size_t i = 0; i + 1 < reply.items.size(); i += 2) meta[reply.at(i).text] = reply.at(i + 1).text;
   if (!meta.empty() && meta["schema"] != kSchema) {
     return Error{ErrorKind::unusable,
@@ -114,25 +103,20 @@ Result<std::map<std::string, std::string>> Catalog::read_meta(const std::string&
 }
 
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
-  FQ_TRY_SET(auto meta, meta_of(queue));
+  FQ_TRY_SET(const Fixed meta, meta_of(queue));
+  return entry_of(queue, meta);
+}
+
+Result<std::optional<QueueEntry>> Catalog::peek(const std::string& queue) {
+  FQ_TRY_SET(const Fixed meta, read_meta(queue));
+  return entry_of(queue, meta);
+}
+
+Result<std::optional<QueueEntry>> Catalog::entry_of(const std::string& queue, const Fixed& meta) const {
   if (meta.empty()) return std::optional<QueueEntry>();
-  std::vector<std::string> tags = tags_in(meta["places"]);
-  const std::string& spread = meta["spread"];
-  const std::optional<int64_t> events_ms = events_ms_in(meta["events"]);
-  const bool is_whole = events_ms && std::has_single_bit(tags.size()) && tags.size() <= kShardsMax &&
-                        meta["shards"] == std::to_string(tags.size()) &&
-                        (tags.size() == 1 || spread.size() == 2 * kSpreadDigits);
-  if (!is_whole) {
-    return Error{ErrorKind::bad_data,
-                 "queue " + in_quotes(queue) + ": what the server has of its shards cannot be read", 0};
-  }
-  QueueEntry entry{queue, meta["mark"], meta["places"], tags.front()};
-  entry.events_ms = *events_ms;
-  if (tags.size() == 1) return std::optional(std::move(entry));
-  entry.tags = std::move(tags);
-  for (size_t i = 0; i < entry.spread_by.size(); ++i)
-    entry.spread_by.at(i) =
-        std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
+  const auto places = meta.find("places");
+  std::vector<std::string> tags = tags_in(places == meta.end() ? std::string() : places->second);
+  FQ_TRY_SET(QueueEntry entry, read_queue_entry(queue, key_of(queue, "meta"), meta, std::move(tags)));
   return std::optional(std::move(entry));
 }
 
@@ -216,8 +200,12 @@ Result<std::vector<std::string>> Catalog::list() {
 Result<std::string> Catalog::marked(std::string_view mark) {
   FQ_TRY_SET(const std::vector<std::string> queues, list());
   for (const std::string& queue : queues) {
+    // Not what else is fixed of it: a queue that cannot be used keeps nobody from using others.
+    const std::string meta = key_of(queue, "meta");
+    FQ_TRY_SET(const Reply told, call(WordList<3>{"HGET", meta, "mark"}));
+    if (told.text != mark.substr(0, kMarkLength)) continue;
     FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
-    if (entry && entry->mark == mark.substr(0, kMarkLength)) return queue;
+    if (entry) return queue;
   }
   return std::string();
 }
@@ -336,12 +324,12 @@ Result<void> Catalog::rename_in_parts(const QueueEntry& entry, const std::string
                "queue " + in_quotes(entry.name) + ": somebody else has called it " + in_quotes(gets), 0};
 }
 
-Result<bool> Catalog::finish_rename(const std::string& queue,
-                                    const std::map<std::string, std::string>& meta) {
+Result<bool> Catalog::finish_rename(const std::string& queue, const Fixed& meta) {
   const std::string name = meta.at("to"), there = key_of(name, "meta"), queues = access_.place.key("queues");
   const auto at = meta.find("places");
   const std::string places = at == meta.end() ? std::string() : at->second;
   FQ_TRY(call(WordList<3>{"SADD", queues, name}));
+  FQ_POINT("retitle.listed");
   std::vector<std::string_view> fields = {"was", queue};
   for (const auto& [field, value] : meta) {
     if (field != "to" && field != "was") fields.insert(fields.end(), {field, value});

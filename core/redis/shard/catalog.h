@@ -12,33 +12,16 @@
 #pragma once
 
 // System.
-#include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 // fq, below us.
 #include "core/api/create_options.h"
 // fq, this room.
+#include "core/redis/shard/queue_entry.h"
 #include "core/redis/shard/shard.h"
 
 namespace fq {
-
-inline constexpr size_t kMarkLength = 4;
-
-/// So long events are kept where nothing was said of it: core/redis/lua/keys/events.lua says the same.
-inline constexpr int64_t kEventsMsUsual = 600'000;
-
-struct QueueEntry {
-  std::string name;
-  std::string mark;    // kMarkLength characters, by which its receipts are told from others of the place
-  std::string places;  // where the keys of its shards are, as shard_places has them;
-  std::string tag;     // what those of its only shard begin with, or of the first
-  // Of all of them, where there is more than one; and the key by which accounts are spread over them.
-  std::vector<std::string> tags = {};
-  std::array<uint64_t, 2> spread_by = {};
-  int64_t events_ms = kEventsMsUsual;  // since so long ago all are told
-};
 
 class Catalog {
  public:
@@ -46,6 +29,8 @@ class Catalog {
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
+  /// The same, and a rename that was broken off stays so.
+  Result<std::optional<QueueEntry>> peek(const std::string& queue);
   /// True when it was made, false when it was there.
   Result<bool> create(const std::string& queue, const CreateOptions& options = {});
   Result<std::vector<std::string>> list();
@@ -67,9 +52,10 @@ class Catalog {
   Result<Reply> call(Words words) { return access_.link->call(words[1], words); }
   /// If it is there; who asks a second time finds it gone.
   Result<void> rename_key(const std::string& key, const std::string& name);
+  Result<std::optional<QueueEntry>> entry_of(const std::string& queue, const Fixed& meta) const;
   /// What is fixed of it, by name; empty: there is no such queue.
-  Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
-  Result<std::map<std::string, std::string>> read_meta(const std::string& queue);
+  Result<Fixed> meta_of(const std::string& queue);
+  Result<Fixed> read_meta(const std::string& queue);
   Result<void> make_roots(const std::vector<std::string>& tags, const std::string& events_ms);
   Result<bool> make_meta(const std::string& queue, const CreateOptions& options);
   Result<std::string> new_mark();
@@ -79,7 +65,7 @@ class Catalog {
                               const std::string& name);
   Result<void> check_unattended(const QueueEntry& entry);
   /// False: the new name is another queue's.
-  Result<bool> finish_rename(const std::string& queue, const std::map<std::string, std::string>& meta);
+  Result<bool> finish_rename(const std::string& queue, const Fixed& meta);
   Result<void> drop_name(const std::string& queue, const std::string& name, const std::string& places);
   Result<void> remove_rest(const std::string& queue);
   Result<void> remove_keys(const std::vector<std::string>& tags);

@@ -219,7 +219,10 @@ Result<Reply> Shard::change_both(const std::string& other, std::string_view func
 
 Result<Reply> Shard::change(const Call& call) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
-    FQ_TRY_SET(Reply reply, call_with_room(call));
+    Result<Reply> called = call_with_room(call);
+    if (!called && call.other.empty() && !access_.queue.empty())
+      return of_queue(std::move(called).error(), access_.queue);
+    FQ_TRY_SET(Reply reply, std::move(called));
     see_to_crossings(reply);
     Result<void> seen_to = see_to_schedules(reply);
     if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them

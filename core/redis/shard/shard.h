@@ -44,6 +44,7 @@ struct SharedAccess {
 struct ServerAccess {
   RedisPlace place;
   std::string password;
+  std::string queue = {};  // whose it is; "": of none, or of another one
   const Library* library = nullptr;
   Clock* told_time = nullptr;  // of a library that is told the time: of tests
   std::shared_ptr<ServerLink> link;

@@ -49,8 +49,10 @@ Result<std::unique_ptr<MoveTarget>> open_move_target(const ServerAccess& access,
   Catalog catalog(access);
   FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(queue));
   if (!entry) return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
-  if (entry->tags.empty()) return std::unique_ptr<MoveTarget>(std::make_unique<OneShard>(*entry, access));
-  return std::unique_ptr<MoveTarget>(std::make_unique<ManyShards>(*entry, access));
+  ServerAccess there = access;
+  there.queue = entry->name;
+  if (entry->tags.empty()) return std::unique_ptr<MoveTarget>(std::make_unique<OneShard>(*entry, there));
+  return std::unique_ptr<MoveTarget>(std::make_unique<ManyShards>(*entry, there));
 }
 
 }  // namespace fq

@@ -86,7 +86,7 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   if (was_started && record->began_ms != 0) info.started_at_wall_ms = shard_.wall_of(record->began_ms);
   if (!ended) info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
-    info.unique = ties->unique;
+    if (!record->debounced) info.unique = ties->unique;
     info.after = ties->after;
   }
   if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);

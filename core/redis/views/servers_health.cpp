@@ -5,10 +5,13 @@
 #include <array>
 // fq, below us.
 #include "core/base/clock.h"
+#include "core/base/text/counted.h"
 #include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
 #include "core/base/text/size.h"
 // fq, this room.
 #include "core/redis/shard/bells.h"
+#include "core/redis/shard/catalog.h"
 
 namespace fq {
 
@@ -92,9 +95,36 @@ DoctorRow bell_row(const ServerAccess& access) {
           "give it the rights that fq-redis acl URL tells"};
 }
 
+/// A name stands among the queues before anything of it is there, and until nothing is.
+DoctorRow queue_row(Catalog& catalog, const std::string& queue) {
+  const std::string about = "queue " + queue;
+  const Result<std::optional<QueueEntry>> entry = catalog.peek(queue);
+  if (!entry) return {about, entry.error().text, Health::fault, "fq cannot use it as it is"};
+  if (!*entry) {
+    return {about, "has a name and nothing else: its making, removing or renaming was broken off",
+            Health::warning, "do that again"};
+  }
+  const size_t shards = std::max<size_t>((*entry)->tags.size(), 1);
+  return {
+      about,
+      counted(shards, "shard", "shards") + ", events are kept for " + format_duration((*entry)->events_ms),
+      Health::ok, ""};
+}
+
+std::vector<DoctorRow> queue_rows(const ServerAccess& access, const std::optional<std::string>& queue) {
+  Catalog catalog(access);
+  std::vector<DoctorRow> rows;
+  const Result<std::vector<std::string>> names = catalog.list();
+  if (!names) return rows;  // what is told of the servers says why
+  for (const std::string& name : *names) {
+    if (!queue || *queue == name) rows.push_back(queue_row(catalog, name));
+  }
+  return rows;
+}
+
 }  // namespace
 
-std::vector<DoctorRow> examine_servers(const ServerAccess& access) {
+std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::optional<std::string>& queue) {
   std::vector<DoctorRow> rows;
   const Result<void> met = access.link->on_each_server([&](Server& server) -> Result<void> {
     const int64_t begin_ms = system_clock().boot_ms();
@@ -112,6 +142,7 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access) {
   }
   if (met) rows.push_back(bell_row(access));
   for (DoctorRow& each : seal_rows(access.place)) rows.push_back(std::move(each));
+  for (DoctorRow& each : queue_rows(access, queue)) rows.push_back(std::move(each));
   return rows;
 }
 

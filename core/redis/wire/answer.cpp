@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kWhenDone = "; try again when some are done";
 constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
 constexpr std::string_view kShort = "FQSHORT", kLong = "FQLONG";
+constexpr std::string_view kQueue = "queue: ", kResume = "run fq queue resume";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
@@ -43,11 +44,10 @@ constexpr Meaning kMeanings[] = {
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
-    {"FQUNKNOWN", ErrorKind::missing, "knows of no message with an id that another is to come after"},
     {"FQLEAVING", ErrorKind::later,
      "the message that this would replace is on its way to another queue; try again"},
-    {"FQDRAINING", ErrorKind::later,
-     "the queue is draining and takes no more; run fq queue resume to end that"},
+    {"FQEVENTS", ErrorKind::bad_data,
+     "has no time in milliseconds as 'events' among what is fixed of a shard of this queue"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
 };
 
@@ -83,12 +83,34 @@ Error too_long(std::string_view said) {
                "payload: has " + bytes + " bytes, the limit is " + most + " (max_payload in fq.toml)", 0};
 }
 
+/// Whatever another is to come after.
+Error unknown_message(std::string_view said) {
+  first_word(said);
+  return Error{ErrorKind::missing,
+               "message " + std::string(said) + ": not known (any more), so nothing can come after it", 0};
+}
+
+Error is_draining() {
+  const std::string text = std::string(kQueue) + "is draining and takes no more; ";
+  return Error{ErrorKind::later, text + std::string(kResume) + " to end that", 0};
+}
+
 }  // namespace
+
+Error of_queue(Error error, const std::string& queue) {
+  if (!error.text.starts_with(kQueue)) return error;
+  error.text.replace(0, kQueue.size(), "queue " + in_quotes(queue) + ": ");
+  if (const size_t at = error.text.find(kResume); at != std::string::npos)
+    error.text.insert(at + kResume.size(), " " + queue);
+  return error;
+}
 
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
   for (const std::string_view word : {"FQFULL", "FQNEVER"})
     if (begins_with_word(refusal, word)) return full(refusal, word == "FQNEVER");
   if (begins_with_word(refusal, kLong)) return too_long(refusal);
+  if (begins_with_word(refusal, "FQUNKNOWN")) return unknown_message(refusal);
+  if (begins_with_word(refusal, "FQDRAINING")) return is_draining();
   if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;

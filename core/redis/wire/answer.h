@@ -13,6 +13,9 @@ namespace fq {
 /// `refusal`: the text of an error reply; `server`: from which, `command`: to which.
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal);
 
+/// What is in the way is this queue's, which the server's program does not name.
+Error of_queue(Error error, const std::string& queue);
+
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
 /// The push is more than a limit by itself: waiting for room is of no use.

@@ -25,7 +25,10 @@ function M.look(keys)
   call.ranked = call.settings.ranked
   call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited}
   if root[23] then call.crossing = tonumber(root[23]) end
-  if root[24] then call.horizon = tonumber(root[24]) end
+  if root[24] then
+    call.horizon = events.horizon(root[24])
+    if not call.horizon then return nil, redis.error_reply('FQEVENTS kept for no time') end
+  end
   if call.opened then call.opened_paths = {} end
   awaited.read(call, root[25])
   ends.read(call, call.before.ended)

@@ -10,7 +10,6 @@ local EVENT = '<BddddddI4c6BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
   unscheduled = 17, skipped = 18, left = 19, arrived = 20}
-local HORIZON = 600000  -- of so long ago all are told, where nothing was said of it when the queue was made
 local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE = 0, 1, 2, 3, 4, 5
 local PAGE = 64            -- entries of a reply, and bytes of which no more follow
 local PAGE_BYTES = 4194304
@@ -36,9 +35,16 @@ function M.note(call, m, kind, more)
     more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path, m.path, #tail, tail)
 end
 
+-- Of so long ago all are told; nil: what the root says of it is no time. Nothing may be thrown away by that.
+function M.horizon(told)
+  if told == '' then return usual_events_ms end
+  local ms = #told < 16 and string.find(told, '^%d+$') and tonumber(told)
+  return ms and ms > 0 and ms or nil
+end
+
 function M.write(call)
   if #call.events == 0 then return end
-  redis.call('XADD', call.tag .. 'e', 'MINID', '~', math.max(0, call.now - (call.horizon or HORIZON)),
+  redis.call('XADD', call.tag .. 'e', 'MINID', '~', math.max(0, call.now - (call.horizon or usual_events_ms)),
     text.num(call.now) .. '-*', 'e', table.concat(call.events))
 end
 
