@@ -15,8 +15,7 @@ RedisSession::RedisSession(const ServerAccess& access, const std::string& tag)
 RedisSession::~RedisSession() {
   if (!is_kept_) return;
   renewer_->remove(shard_);
-  static_cast<void>(
-      shard_.change("change", {"leave"}));  // a server that does not hear it finds out in time
+  static_cast<void>(shard_.change("change", {"leave"}));  // a server that does not hear it finds out in time
   living_sessions().remove(shard_.place(), nonce_);
 }
 
