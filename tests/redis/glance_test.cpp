@@ -6,10 +6,11 @@
 // System.
 #include <list>
 // fq, below us.
-#include "core/redis/shard/root_times.h"
+#include "core/redis/shard/root_hints.h"
 // Tests.
 #include "tests/redis/dead_client.h"
 #include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
 #include "tests/redis/waiter.h"
 
 namespace fq::test {
@@ -20,6 +21,14 @@ const std::string kOnlyTag = "fq1:fq:{default:0:0}:";
 const std::string kOnlyRoot = kOnlyTag + "h";
 const std::string kShortPatience = "?poll=20ms";
 const std::string kOther = "~~~~~~";  // a session behind all others by name
+
+/// How often a command came.
+uint64_t commands_of(const TestServer& server, const std::string& name) {
+  const std::string info = command(server, {"INFO", "commandstats"}).text,
+                    word = "cmdstat_" + name + ":calls=";
+  const size_t at = info.find(word);
+  return at == std::string::npos ? 0 : std::strtoull(info.c_str() + at + word.size(), nullptr, 10);
+}
 
 /// A queue, who waits on it, and a client that hears bells and does not come.
 class GlanceScene {
@@ -34,12 +43,7 @@ class GlanceScene {
   void wait_for_waiters(int64_t count) const {
     wait_until([&] { return command(server_, {"ZCARD", list()}).number == count; });
   }
-  uint64_t count(const std::string& name) const {
-    const std::string info = command(server_, {"INFO", "commandstats"}).text,
-                      word = "cmdstat_" + name + ":calls=";
-    const size_t at = info.find(word);
-    return at == std::string::npos ? 0 : std::strtoull(info.c_str() + at + word.size(), nullptr, 10);
-  }
+  uint64_t count(const std::string& name) const { return commands_of(server_, name); }
   uint64_t calls() const { return count("fcall"); }
   /// So many more were made.
   void wait_for_glances(uint64_t more) const {
@@ -189,6 +193,24 @@ TEST_CASE("what a limit holds up is called for now and then, the more seldom the
   Settle ack;
   ack.receipt = runs;
   answered(queue->settle({&ack, 1}));
+  CHECK(waiter.reply().deliveries.size() == 1);
+}
+
+TEST_CASE("the more wait for work of many shards, the more seldom each of them reads") {
+  const Sharded s(4);
+  Waiter waiter(open_on(real_time_engine(), s.server.spool(kShortPatience)));
+  const auto roots_read = [&] { return commands_of(s.server, "hmget"); };
+  const auto wait_for_reads = [&](uint64_t more) {
+    const uint64_t before = roots_read();
+    wait_until([&] { return roots_read() - before >= more; });
+  };
+  wait_for_reads(40);
+  command(s.server, {"HSET", tag_of(s.server, 3) + "h", "waiters", "25000"});  // a look each 10 s
+  wait_for_reads(8);
+  const uint64_t before = roots_read();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(roots_read() == before);
+  push_one(*s.queue, "t", "x");
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 

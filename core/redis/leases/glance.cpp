@@ -5,11 +5,10 @@
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/base/clock.h"
-#include "core/base/text/decimal.h"
 // fq, this room.
 #include "core/redis/leases/lease_words.h"
 #include "core/redis/shard/bells.h"
-#include "core/redis/shard/root_times.h"
+#include "core/redis/shard/root_hints.h"
 
 namespace fq {
 
@@ -18,7 +17,6 @@ namespace {
 // All who wait together read and call no more often than that: chosen, each is some 2 % of a server's
 // processor.
 constexpr uint64_t kReadsASecond = 2'500, kCallsASecond = 100;
-constexpr uint64_t kWaitersMax = 100'000;  // a server may say anything
 
 /// Between two of one of so many.
 int64_t share_ms(uint64_t waiters, uint64_t a_second) {
@@ -50,7 +48,7 @@ bool Glance::is_open(bool shows) {
 }
 
 void Glance::take_count(const Reply& waiters) {
-  const uint64_t count = std::min(parse_decimal(waiters.text).value_or(0), kWaitersMax);
+  const uint64_t count = waiters_in(waiters);
   patience_ms_ = std::max(shard_.patience_ms(), share_ms(count, kReadsASecond));
   doubt_ms_ = std::max(patience_ms_, share_ms(count, kCallsASecond));
 }
