@@ -1,28 +1,11 @@
 // session_test - what a client holds by living: for as long as the server hears of it.
 
 // System.
-#include <sys/wait.h>
 #include <unistd.h>
 // Tests.
-#include "tests/redis/fixture.h"
+#include "tests/redis/dead_client.h"
 
 namespace fq::test {
-
-namespace {
-
-/// Takes a message in a process that is dead then, and has said nothing of that.
-void take_and_die(const TestServer& server, FakeClock& clock) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto queue = open_on(told_time_engine(), server.spool(), &clock);
-    ::_exit(queue->lease({}).value().deliveries.size() == 1 ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(status == 0);
-}
-
-}  // namespace
 
 TEST_CASE("what a dead client held comes back when nobody has heard of it for its time") {
   FakeClock clock;

@@ -10,6 +10,9 @@
 
 namespace fq {
 
+/// What there is to take is something to it.
+inline bool takes(const LeaseRequest& request) { return request.want > 0 || request.look; }
+
 /// What is said again, since the answer was lost.
 inline constexpr unsigned kVerdictsAgain = 1, kLeasesAgain = 2;
 

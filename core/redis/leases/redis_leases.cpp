@@ -11,6 +11,7 @@
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
+#include "core/redis/leases/glance.h"
 #include "core/redis/leases/lease_words.h"
 #include "core/redis/shard/bells.h"
 
@@ -293,6 +294,7 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     return reply;
   };
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
+  Glance glance(shard_, request);
   for (;;) {
     const bool hears = request.wait && bells != nullptr && bells->hears(bell[0]);
     FQ_TRY_SET(LeaseReply reply, look_once(hears));
@@ -305,7 +307,7 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
                                      : Awaiting::State::heard;
     if (idle == Awaiting::State::anew) continue;
     const Waiting::End end = hears && idle == Awaiting::State::heard
-                                 ? waiting.sleep(*bells, reply.next_wake_ms)
+                                 ? glance.sleep(waiting, reply.next_wake_ms)
                                  : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;

@@ -20,9 +20,6 @@ namespace fq {
 /// As the server's program says what became of what was asked under a receipt.
 SettleStatus status_of(const Reply& answer);
 
-/// What there is to take is something to it.
-inline bool takes(const LeaseRequest& request) { return request.want > 0 || request.look; }
-
 class RedisLeases {
  public:
   /// `mark`: of the queue, kMarkLength characters.

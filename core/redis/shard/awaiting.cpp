@@ -69,7 +69,7 @@ Waiting::End Awaiting::next(Waiting& waiting, std::span<Shard* const> shards, co
   }
   // Whoever calls does what is due, and rings: this is for where nobody does.
   if (due_ms) due_ms = std::max(*due_ms, waiting.nap_ms());
-  return waiting.sleep(*shards[0]->bells(), due_ms);
+  return waiting.sleep(*shards[0]->bells(), shards[0]->patience_ms(), due_ms);
 }
 
 void Awaiting::leave() {

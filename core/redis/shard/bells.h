@@ -38,9 +38,6 @@ class Bells {
   void strike_out(const std::string& channel) { noted_.erase(channel); }
   bool is_noted(const std::string& channel) const { return noted_.count(channel) == 1; }
 
-  /// So long nobody waits without a look.
-  int64_t patience_ms() const { return place_.poll_ms; }
-
  private:
   struct Line {
     std::unique_ptr<Server> server;

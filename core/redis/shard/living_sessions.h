@@ -1,4 +1,5 @@
-// living_sessions - the sessions of this process, by what they are of: any call says that all of them live.
+// living_sessions - the sessions of this process that a server may know, by what they are of: any call says
+// that all of them live. Those that it cannot know are left out, since each costs it a look in each call.
 #pragma once
 
 // System.

@@ -54,6 +54,11 @@ struct ServerAccess {
   std::shared_ptr<Bells> bells = {};                       // none: who waits looks often
   std::shared_ptr<const OpenMoveTarget> open_target = {};  // none: it is one that others are moved into
 
+  /// The time, where a test tells it.
+  std::optional<int64_t> told_ms() const {
+    return told_time == nullptr ? std::nullopt : std::optional(told_time->boot_ms());
+  }
+
   /// By which a client tells the time itself.
   Clock* clock() const { return told_time == nullptr ? &system_clock() : told_time; }
 
@@ -147,6 +152,11 @@ class Shard {
 
   /// The connection was lost before an answer came, or it did not come where another server may take over.
   bool was_cut(const Error& error) const { return access_.link->was_cut(error); }
+  /// Commands that only look at its keys, in one go; none is asked again.
+  std::vector<Result<Reply>> read(const std::vector<std::vector<std::string>>& commands) {
+    return access_.link->ask(commands);
+  }
+  std::optional<int64_t> told_ms() const { return access_.told_ms(); }
   /// Does what is due and nothing else.
   Result<Reply> tick();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
@@ -154,6 +164,7 @@ class Shard {
   /// Of the policy that is kept for all queues of the place.
   Result<std::string> policy_version();
   const std::string& tag() const { return tag_; }
+  const std::string& nonce() const { return nonce_; }
   /// So long who waits looks at nothing, should it be told of nothing.
   int64_t patience_ms() const { return access_.place.poll_ms; }
   Bells* bells() const { return access_.bells.get(); }

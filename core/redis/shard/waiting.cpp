@@ -61,11 +61,11 @@ int64_t Waiting::nap_ms() const { return nap_ms(system_clock().boot_ms() - start
 
 Waiting::End Waiting::nap() { return sleep(nap_ms()); }
 
-Waiting::End Waiting::sleep(Bells& bells, std::optional<int64_t> at_most_ms) {
+Waiting::End Waiting::sleep(Bells& bells, int64_t patience_ms, std::optional<int64_t> at_most_ms) {
   const int64_t now_ms = system_clock().boot_ms();
   if (now_ms - window_ms_ >= kWindowMs) window_ms_ = now_ms, woken_ = 0;
   if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - now_ms);
-  int64_t ms = bells.patience_ms();
+  int64_t ms = patience_ms;
   if (at_most_ms) ms = std::min(ms, *at_most_ms + spread_ms());
   return sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms) {
     const bool rang = bells.wait(slice_ms);

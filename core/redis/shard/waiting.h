@@ -23,7 +23,7 @@ class Waiting {
   static int64_t nap_ms(int64_t waited_ms);
   int64_t nap_ms() const;
   /// Until one of them rings; at most so long, and as patience allows.
-  End sleep(Bells& bells, std::optional<int64_t> at_most_ms);
+  End sleep(Bells& bells, int64_t patience_ms, std::optional<int64_t> at_most_ms);
   End end() const;
   bool is_over() const { return end() != End::goes_on; }
 

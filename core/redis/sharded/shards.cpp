@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 // fq, below us.
 #include "core/api/create_options.h"
 #include "core/base/name_hash.h"
-#include "core/base/text/decimal.h"
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/shard/renewer.h"
@@ -31,16 +29,6 @@ ServerAccess shared_access(ServerAccess access) {
 }
 
 }  // namespace
-
-int64_t time_in(const Reply& told) {
-  return told.is_text() ? std::strtoll(told.text.c_str(), nullptr, 10) : -1;
-}
-
-int64_t clock_ms_in(const Reply& time) {
-  const uint64_t ms =
-      parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
-  return static_cast<int64_t>(ms);
-}
 
 Shards::Shards(QueueEntry entry, ServerAccess access)
     : entry_(std::move(entry)), access_(shared_access(std::move(access))), queues_(entry_.tags.size()) {}

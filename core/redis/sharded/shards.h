@@ -13,6 +13,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/redis_queue.h"
+#include "core/redis/shard/root_hints.h"
 
 namespace fq {
 
@@ -23,11 +24,6 @@ inline constexpr uint32_t kTurnsPerShard = 16;
 inline bool is_away(const Error& error) {
   return error.kind == ErrorKind::later || error.kind == ErrorKind::io;
 }
-
-/// A time in a root; -1: there is none.
-int64_t time_in(const Reply& told);
-/// What a server answers to TIME; 0: that cannot be read.
-int64_t clock_ms_in(const Reply& time);
 
 class Shards {
  public:
@@ -54,9 +50,7 @@ class Shards {
   std::string_view level() const;
   const std::string& nonce() const { return access_.shared->nonce; }
   /// Where a test tells the time.
-  std::optional<int64_t> told_ms() const {
-    return access_.told_time == nullptr ? std::nullopt : std::optional(access_.told_time->boot_ms());
-  }
+  std::optional<int64_t> told_ms() const { return access_.told_ms(); }
   /// Commands that only look, in one go: see ServerLink. Once more what a connection lost.
   std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands);
   /// Calls `ask(shard)` for each; those that do not answer are noted as away. An Error: none of them does, or

@@ -12,7 +12,9 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kFreshMs = 20;         // so long what was read is used again
+constexpr int64_t kFreshMs = 20;  // so long what was read is used again
+// All who wait together read no more roots than that: chosen, some 4 % of the processor of one server.
+constexpr uint64_t kRootsASecond = 10'000;
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
 
@@ -65,6 +67,7 @@ void Visits::take_root(size_t shard, const Result<Reply>& root) {
     return std::isfinite(told) ? told : 0;
   };
   purses_.know(shard, root->at(4).text);
+  waiters_ = std::max(waiters_, waiters_in(root->at(5)));
   const double open = weight_in(0);
   all_[shard].is_open = open > 0;
   note(all_[shard], open > 0 ? open : purses_.is_wanting(shard) ? weight_in(3) : 0);
@@ -89,7 +92,7 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 5> kFields = {"open", "due", "session", "weight", "lent"};
+  constexpr std::array<std::string_view, 6> kFields = {"open", "due", "session", "weight", "lent", "waiters"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
@@ -101,6 +104,7 @@ Result<void> Visits::look(bool fresh) {
     if (!each && !is_away(each.error())) return each.error();
   }
   faults_.clear();
+  waiters_ = 0;
   take_tolls(replies);
   for (size_t shard = 0; shard < all_.size(); ++shard) take_root(shard, replies[shard]);
   if (faults_.size() == all_.size()) return faults_.begin()->second;
@@ -117,6 +121,11 @@ Result<void> Visits::look(bool fresh) {
   looked_at_ms_ = system_clock().boot_ms();
   server_ahead_ms_ = server_ms - looked_at_ms_;
   return {};
+}
+
+int64_t Visits::patience_ms() const {
+  const uint64_t roots = waiters_ * shards_.count();
+  return std::max(shards_.patience_ms(), static_cast<int64_t>(roots * 1'000 / kRootsASecond));
 }
 
 void Visits::begin() {

@@ -52,6 +52,9 @@ class Visits {
   /// When something is; none: nobody knows of anything.
   std::optional<int64_t> next_due_ms() const;
 
+  /// So long who waits looks at nothing, should it be told of nothing: longer the more others do.
+  int64_t patience_ms() const;
+
   /// From now on its news is looked for, too.
   void watch(size_t shard) { watched_.insert(shard); }
   /// Those of watched ones that have some.
@@ -84,6 +87,7 @@ class Visits {
   std::set<size_t> watched_;
   std::vector<size_t> with_news_;
   std::map<size_t, Error> faults_;  // of those that did not answer last
+  uint64_t waiters_ = 0;            // of the shard that has the most
   int64_t looked_at_ms_ = -1;       // by our clock
   int64_t server_ahead_ms_ = 0;     // of our clock
 };

@@ -1,11 +1,13 @@
 #include "core/redis/wire/wire.h"
 
 // System.
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -39,11 +41,27 @@ bool is_ready(int socket, short events, int64_t deadline_ms) {
 /// 0, or errno.
 int connect_within(int socket, const sockaddr* address, socklen_t length, int64_t deadline_ms) {
   if (::connect(socket, address, length) == 0) return 0;
-  if (errno != EINPROGRESS && errno != EAGAIN) return errno;
+  if (errno != EINPROGRESS) return errno;
   if (!is_ready(socket, POLLOUT, deadline_ms)) return errno;
   int fault = 0;
   socklen_t size = sizeof fault;
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &fault, &size) == 0 ? fault : errno;
+}
+
+/// 0, or errno. As many as wait for a server to take them may be all that it lets wait: then nothing is under
+/// way, and only who blocks is told when another one may.
+int connect_in_turn(int socket, const sockaddr_un& address, int64_t deadline_ms) {
+  const int flags = ::fcntl(socket, F_GETFL);
+  ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK);
+  int fault = EINTR;
+  while (fault == EINTR) {
+    const int64_t left_ms = std::max<int64_t>(1, deadline_ms - system_clock().boot_ms());
+    const timeval left{left_ms / 1'000, left_ms % 1'000 * 1'000};
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
+    fault = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+  }
+  ::fcntl(socket, F_SETFL, flags);
+  return fault == EAGAIN ? ETIMEDOUT : fault;
 }
 
 Descriptor new_socket(int family) {
@@ -82,9 +100,7 @@ Result<Descriptor> connect_to_socket(const std::string& path, int64_t deadline_m
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   Descriptor socket = new_socket(AF_UNIX);
-  const int fault = socket ? connect_within(socket.get(), reinterpret_cast<const sockaddr*>(&address),
-                                            sizeof address, deadline_ms)
-                           : errno;
+  const int fault = socket ? connect_in_turn(socket.get(), address, deadline_ms) : errno;
   if (fault == EACCES) return sys_error("connect", path, fault);
   if (fault != 0) return nobody(path, std::strerror(fault));
   return socket;

@@ -123,27 +123,38 @@ function M.head(call)
     call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0}
 end
 
+-- Whether somebody reads the hints below: who looks for work of one of several shards, and who waits for some.
+local function are_read(call) return call.step ~= 1 or bells.are_heard(call) end
+
 -- When time changes something, but for schedules, and when a session ends; before anything is written, which moves what
 -- is read.
 local function first_dues(call)
-  if call.step == 1 then return math.huge, math.huge end
+  if not are_read(call) then return math.huge, math.huge end
   return due_of(call), (end_of_session(call))
 end
 
--- Of one of several shards: whether something may be served; likewise.
-local function is_open_shard(call)
-  if call.step == 1 or seats.node(call, '').blocked then return false end
+-- Whether something may be served; likewise. Of one of several shards without a look at each pool.
+local function is_open(call)
+  if not are_read(call) then return false end
+  if call.step == 1 then return pick.any(call, '') end
+  if seats.node(call, '').blocked then return false end
   return not lent.any_of_runs(call) or pick.any(call, '')
 end
 
--- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
--- what of that may be served and what its turns cost, when time changes something, and when a session ends if nobody hears
--- of it. Schedules are those that were written.
-local function hints_of(call, due, session_end, is_open, toll)
-  if call.step == 1 then return {} end
+-- What is read in place of a call, see visits.h and glance.h: what sits in it by weight, what of that may be served and what
+-- its turns cost, when time changes something, and when a session ends if nobody hears of it. Schedules are those that were
+-- written. Of the only shard also by which call, since most need not say it.
+local function hints_of(call, due, session_end, open, toll)
+  if not are_read(call) then return {} end
   local function time(at) return at < math.huge and text.num(at) or '-1' end
-  return {'weight', text.num(call.weight), 'open', text.num(is_open and call.weight or 0) .. toll, 'due', time(next_of(call, due)),
-    'session', time(session_end)}
+  local weight = call.step ~= 1 and call.weight or 1
+  local hints = {'open', text.num(open and weight or 0) .. toll, 'due', time(next_of(call, due)), 'session', time(session_end)}
+  if call.step ~= 1 then
+    hints[#hints + 1], hints[#hints + 2] = 'weight', text.num(weight)
+  else
+    hints[#hints + 1], hints[#hints + 2] = 'hinted', text.num(call.ops + 1)
+  end
+  return hints
 end
 
 function M.finish(call)
@@ -152,9 +163,9 @@ function M.finish(call)
   local toll = tolls.bytes(call)
   local lent_bytes = shares.bytes(call, call.top or '')
   if lent_bytes ~= '' then call.lent_bytes = lent_bytes end
-  if bells.are_heard(call) then bells.prepare(call, next_of(call, due_of(call))) end
+  if bells.are_heard(call) then bells.prepare(call, next_of(call, due)) end
   ranks.prepare(call)
-  local is_open = is_open_shard(call)
+  local open = is_open(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -181,7 +192,7 @@ function M.finish(call)
   if call.waits ~= before.waits then root[#root + 1], root[#root + 2] = 'waits', call.waits end
   if ended ~= before.ended then root[#root + 1], root[#root + 2] = 'ended', ended end
   if call.usual_run ~= before.usual_run then root[#root + 1], root[#root + 2] = 'usual', call.usual_run end
-  for _, each in ipairs(hints_of(call, due, session_end, is_open, toll)) do root[#root + 1] = each end
+  for _, each in ipairs(hints_of(call, due, session_end, open, toll)) do root[#root + 1] = each end
   for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end

@@ -1,0 +1,84 @@
+#include "core/redis/leases/glance.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/api/queue.h"
+#include "core/base/clock.h"
+// fq, this room.
+#include "core/redis/leases/lease_words.h"
+#include "core/redis/shard/bells.h"
+#include "core/redis/shard/root_hints.h"
+
+namespace fq {
+
+namespace {
+
+// All who wait together read and call no more often than that: chosen, each is some 2 % of a server's
+// processor.
+constexpr uint64_t kReadsASecond = 2'500, kCallsASecond = 100;
+
+/// Between two of one of so many.
+int64_t share_ms(uint64_t waiters, uint64_t a_second) {
+  return static_cast<int64_t>(waiters * 1'000 / a_second);
+}
+
+}  // namespace
+
+Glance::Glance(Shard& shard, const LeaseRequest& request)
+    : shard_(shard),
+      is_enough_(takes(request) && !request.until_idle),
+      is_of_tenant_(!request.tenant.empty()),
+      patience_ms_(shard.patience_ms()) {
+  const std::string& tag = shard.tag();
+  const std::string tenant(request.tenant);
+  commands_ = {{"HMGET", tag + "h", "ops", "hinted", "open", "due", "session", "waiters"},
+               {"ZSCORE", tag + (is_of_tenant_ ? "bf" : "bw"), shard.nonce() + tenant},
+               {"TIME"},
+               {"LLEN", tag + "sw:" + shard.nonce()}};
+  if (is_of_tenant_) commands_.push_back({"EXISTS", tag + "q:" + tenant, tag + "r:" + tenant});
+}
+
+/// What a limit holds up, of a tenant, is there and cannot be taken.
+bool Glance::is_open(bool shows) {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (!shows || now_ms < doubted_ms_) return false;
+  doubted_ms_ = now_ms + doubt_ms_;
+  return true;
+}
+
+void Glance::take_count(const Reply& waiters) {
+  const uint64_t count = waiters_in(waiters);
+  patience_ms_ = std::max(shard_.patience_ms(), share_ms(count, kReadsASecond));
+  doubt_ms_ = std::max(patience_ms_, share_ms(count, kCallsASecond));
+}
+
+/// What cannot be read is told by a call.
+bool Glance::shows_something() {
+  const std::vector<Result<Reply>> replies = shard_.read(commands_);
+  if (!std::all_of(replies.begin(), replies.end(), [](const auto& each) { return each.ok(); })) return true;
+  const Reply &root = *replies[0], &noted = *replies[1], &time = *replies[2], &news = *replies[3];
+  take_count(root.at(5));
+  const int64_t now_ms = shard_.told_ms().value_or(clock_ms_in(time));
+  const auto is_over = [&](const Reply& told) { return time_in(told) >= 0 && time_in(told) <= now_ms; };
+  const bool is_current = root.at(0).is_text() && root.at(0).text == root.at(1).text;
+  if (!is_current || !noted.is_text() || news.number > 0 || is_over(root.at(3)) || is_over(root.at(4)))
+    return true;
+  return is_open(root.at(2).text != "0" && (!is_of_tenant_ || replies[4]->number > 0));
+}
+
+Waiting::End Glance::sleep(Waiting& waiting, std::optional<int64_t> due_in_ms) {
+  Bells& bells = *shard_.bells();
+  const std::string bell = shard_.bell();
+  const int64_t begin_ms = system_clock().boot_ms();
+  for (;;) {
+    const auto slept_ms = [&] { return system_clock().boot_ms() - begin_ms; };
+    const std::optional<int64_t> left_ms = due_in_ms ? std::optional(*due_in_ms - slept_ms()) : std::nullopt;
+    const Waiting::End end = waiting.sleep(bells, patience_ms_, left_ms);
+    const bool is_due = due_in_ms && slept_ms() >= *due_in_ms;
+    const bool is_told = bells.has_rung(bell) || !bells.hears(bell);
+    if (end != Waiting::End::goes_on || !is_enough_ || is_due || is_told || shows_something()) return end;
+  }
+}
+
+}  // namespace fq
