@@ -27,24 +27,22 @@ class PlainLease {
   std::optional<SlotIndex> take(Txn& txn, const LeaseTerms& terms) const;
 
  private:
-  struct Way;
+  /// From the root down to a message.
+  struct Way {
+    struct Node {
+      uint32_t index;
+      Tenant* at;
+    } nodes[kDepthMax + 1];
+    uint32_t depth = 0;
+    uint32_t slot = kNoIndex;
+    Entry* entry = nullptr;
+  };
   [[gnu::always_inline]] bool find(Way& way) const;
   [[gnu::always_inline]] void leave_lane(Txn& txn, const Opened<Tenant>& leaf, const Entry& entry) const;
   [[gnu::always_inline]] void charge(Txn& txn, const Opened<Tenant>& ring, uint32_t seat_index,
                                      const Opened<Tenant>& seat, uint64_t cost) const;
 
   const Region& region_;
-};
-
-/// From the root down to a message.
-struct PlainLease::Way {
-  struct Node {
-    uint32_t index;
-    Tenant* at;
-  } nodes[kDepthMax + 1];
-  uint32_t depth = 0;
-  uint32_t slot = kNoIndex;
-  Entry* entry = nullptr;
 };
 
 /// Whether there is a message, and it is a matter of the nodes on its way alone.
