@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <array>
+// fq, this room.
+#include "core/redis/leases/lease_words.h"
 
 namespace fq {
 
