@@ -38,21 +38,20 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
     const Entry& entry = schedule().messages().entry(slots[count]);
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
     if (is_held_by_another(entry)) tell_holder(txn, entry);
-    if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
-    if (ends || type == RecordType::unstepped) loose_bytes += schedule().steps().blob_bytes(entry);
     if (count < settles.size() && settles[count]->run_us)
       schedule().messages().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : items_[count].previous_event;
-    bool dead = false;
     if (ends) {
+      if ((entry.flags & (kEntryBlob | kEntryExtra)) != 0) loose_bytes += loose_bytes_of(entry);
       apply.end(txn, type, slots[count], entry, {event_position, ended_ms, now.wall_ms});
     } else {
-      dead =
+      if (type == RecordType::unstepped) loose_bytes += schedule().steps().blob_bytes(entry);
+      const bool dead =
           apply.event(txn, type, slots[count], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
+      if (dead && type == RecordType::retried && count < statuses.size())
+        statuses[count] = SettleStatus::buried;
     }
     if (!written) schedule().messages().note_unwritten(txn, slots[count]);
-    if (dead && type == RecordType::retried && count < statuses.size())
-      statuses[count] = SettleStatus::buried;
   }
   if (written) {
     encode_event(body_, type, items_, detail);
@@ -76,6 +75,12 @@ void EventWriter::wake_for(RecordType type) {
   const bool awaited = header().selective_waiters.load(std::memory_order_seq_cst) != 0;
   if (may_serve || (awaited && schedule().views().may_be_idle())) gate().mark_servable();
   gate().mark_ended();
+}
+
+/// That nobody reads any more once it has ended.
+uint64_t EventWriter::loose_bytes_of(const Entry& entry) {
+  const uint64_t payload = (entry.flags & kEntryBlob) != 0 ? entry.payload_bytes.get() : 0;
+  return payload + schedule().steps().blob_bytes(entry);
 }
 
 bool EventWriter::is_held_by_another(const Entry& entry) const {

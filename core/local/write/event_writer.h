@@ -31,6 +31,7 @@ class EventWriter : private Linked {
   void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);
 
  private:
+  uint64_t loose_bytes_of(const Entry& entry);
   bool is_held_by_another(const Entry& entry) const;
   void tell_holder(Txn& txn, const Entry& entry);
   void wake_for(RecordType type);
