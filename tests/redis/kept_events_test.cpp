@@ -93,10 +93,10 @@ TEST_CASE("a queue whose time for its events was changed to none is refused as t
   const uint32_t shards = GENERATE(1U, 4U);
   answered(engine.create(location, {.shards = shards, .events_ms = 90'000}));
   push_one(*answered(engine.open(location, {})), "acme", "x");
-  const std::string huge(400, '9');
-  const std::string_view wrong =
-      GENERATE_REF(as<std::string_view>{}, "x", "0", "-1", "+90000", " 90000", "999", "1.5", "1e6", "0x9999",
-                   "nan", "inf", "31622400001", "18446744073709551616", std::string_view(huge));
+  // Of texts that outlive the first round: what is generated is kept for the next ones.
+  const std::string wrong =
+      GENERATE(as<std::string>{}, "x", "0", "-1", "+90000", " 90000", "999", "1.5", "1e6", "0x9999", "nan",
+               "inf", "31622400001", "18446744073709551616", std::string(400, '9'));
   CAPTURE(wrong);
   const std::string_view meta = "fq1:fq:{default}:meta";
   command(server, {"HSET", meta, "events", wrong});
