@@ -34,8 +34,10 @@ start_server() {
   setpriv --pdeathsig KILL bash -c 'exec -a redis-server "$0" "$@"' \
     "$server" --port 0 --unixsocket "$socket" --dir "$work" --save "" "$@" >"$work/log" 2>&1 &
   disown
-  await test -S "$socket"
+  await listens "$socket"
 }
+# That the socket is there is not enough: a server makes it before it listens.
+listens() { redis-cli -s "$1" ping >/dev/null 2>&1; }
 # free_port [ABOVE]: below those that the kernel gives away by itself; the one so far above it is free too.
 free_port() {
   python3 - "${1:-0}" <<'EOF'
