@@ -40,12 +40,10 @@ ExportedMessage exported_of(const MessageRecord& record) {
   return message;
 }
 
-/// Here it is its last failure that tells of a dead one that it has expired.
-constexpr std::string_view kExpired = "expired";
-
 std::string failure_of(const ExportedMessage& message, const Shard& shard) {
   LastError error = message.last_error.value_or(LastError{});
-  if (message.expired) error = {{}, {}, std::string(kExpired), {}, message.since_wall_ms};
+  // Here that is its last failure too.
+  if (message.expired) error = {{}, {}, "expired", {}, message.since_wall_ms};
   if (!message.last_error && !message.expired) return {};
   Settle settle;
   settle.exit = error.exit;
@@ -115,8 +113,7 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
   settle_state(now_wall_ms, message);
   message.last_error = read_failure(shown.at(2).text);
   if (message.last_error) message.last_error->at_wall_ms = shard_.wall_of(message.last_error->at_wall_ms);
-  message.expired =
-      message.state == State::dead && message.last_error && message.last_error->reason == kExpired;
+  message.expired = message.state == State::dead && record->expired;
   FQ_TRY(add_steps(shown, message));
   return std::optional(std::move(message));
 }

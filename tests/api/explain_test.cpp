@@ -67,6 +67,20 @@ TEST_CASE("the time that is told is the time at which it is served") {
   CHECK(q.lease().id == second);
 }
 
+TEST_CASE("a message has expired where time ended it, whatever its last error says") {
+  ON_EVERY_ENGINE(q);
+  const auto now = [&] { return std::to_string(q.clock().wall_ms()); };
+  const MessageId late = q.push("b", "1", {.ttl_ms = 1'000});
+  q.clock().advance(1'000);
+  CHECK(why(q, late) == "dead, expired '' until " + now());
+  CHECK(q.mutate({late}, Action::kick).changed == 1);
+  q.bury(q.lease());
+  CHECK(why(q, late) == "dead, dead '' until " + now());
+  const MessageId said = q.push("b", "2");
+  q.bury(q.lease(), "expired");
+  CHECK(why(q, said) == "dead, dead '' until " + now());
+}
+
 TEST_CASE("what is delayed, held or dead says so, and what keeps its tenant as well") {
   ON_EVERY_ENGINE(q);
   const MessageId delayed = q.push("a", "1", {.delay_ms = 5'000});

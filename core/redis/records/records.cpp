@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 111;
-constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256;  // of the flags
+constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256, kExpired = 1024;  // of the flags
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
@@ -112,6 +112,7 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.debounced = (flags & kDebounced) != 0;
   record.holds_key = (flags & kHoldsKey) != 0;
   record.suspended = (flags & kSuspended) != 0;
+  record.expired = (flags & kExpired) != 0;
   const auto key_bytes = head.number<uint8_t>();
   const auto tenant_bytes = head.number<uint16_t>();
   record.attempts_max = head.number<uint16_t>();
@@ -266,6 +267,7 @@ std::string past_bytes(const ExportedMessage& message, const PastRecord& past) {
   const auto state = std::find(std::begin(kStates), std::end(kStates), past.state) - std::begin(kStates);
   Packer packer;
   packer.number(static_cast<uint8_t>(state))
+      .number(static_cast<uint8_t>(message.expired))
       .number(static_cast<uint16_t>(message.attempts))
       .number(static_cast<uint16_t>(message.attempts_in_force))
       .number(static_cast<uint16_t>(message.crashes))

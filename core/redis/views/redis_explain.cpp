@@ -88,12 +88,10 @@ Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
       for (const Reply& each : told.at(14).items)
         state.cycle.push_back(MessageId{static_cast<uint64_t>(number_in(each))});
       break;
-    case State::dead: {
-      const std::optional<LastError> why = read_failure(told.at(13).text);
-      state.kind = why && why->reason == "expired" ? Reason::Kind::expired : Reason::Kind::dead;
+    case State::dead:
+      state.kind = told.at(13).number == 1 ? Reason::Kind::expired : Reason::Kind::dead;
       state.until_wall_ms = shard_.wall_of(number_in(told.at(4)));
       break;
-    }
     default:
       break;
   }

@@ -3,17 +3,17 @@
 -- reply: head, then what became of it and its id.
 local M = {}
 
--- state, attempts, those in force, crashes; deliveries; pushed, since or due, due and delay of a held one, the message that
+-- state, whether it expired, attempts, those in force, crashes; deliveries; pushed, since or due, due and delay of a held one, the message that
 -- it is held behind; then of each that it came after: id, whether any end will do, whether that has ended
-local PAST = '<BHHHI4ddddd'
+local PAST = '<BBHHHI4ddddd'
 local WAIT = '<dBB'
 local WAIT_BYTES = 10
-local PAST_BYTES = 51
+local PAST_BYTES = 52
 local REMEMBERED = 604800000
 
 local function read(bytes)
   local past = {waits = {}}
-  past.state, past.attempts, past.in_force, past.crashes, past.deliveries, past.pushed, past.since, past.due, past.delay,
+  past.state, past.expired, past.attempts, past.in_force, past.crashes, past.deliveries, past.pushed, past.since, past.due, past.delay,
     past.behind = struct.unpack(PAST, bytes)
   for at = PAST_BYTES + 1, #bytes, WAIT_BYTES do
     local id, any, closed = struct.unpack(WAIT, bytes, at)
@@ -75,6 +75,7 @@ local function add(call, args)
   m.attempts, m.in_force, m.crashes, m.deliveries, m.pushed = past.attempts, past.in_force, past.crashes, past.deliveries,
     past.pushed
   if args[9] ~= '' then m.failure = args[9] end
+  m.expired = past.expired == 1 or nil
   tie(call, m, p, past, leader)
   if holds then uniques.take(call, m) end
   messages.arrive(call, m, past.state, past.since)

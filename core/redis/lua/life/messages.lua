@@ -327,7 +327,7 @@ end
 
 -- From the beginning; `held`: what it came after is unfinished again.
 function M.kick(call, m, held)
-  m.attempts, m.crashes, m.ttl, m.began = 0, 0, 0, 0
+  m.attempts, m.crashes, m.ttl, m.began, m.expired = 0, 0, 0, 0, nil
   if held then M.hold(call, m) else make_ready(call, m, call.now) end
   tell(call, m, 'kicked')
 end
@@ -345,7 +345,7 @@ function M.fire(call, due, member)
   elseif m.state == DELAYED then
     make_ready(call, m, due)
   elseif m.state == READY then
-    m.failure = records.failure(call.now, records.reason('expired'))
+    m.failure, m.expired = records.failure(call.now, records.reason('expired')), true
     M.bury(call, m, 'expired', due)
   elseif call.now < call.grace then
     m.changed = true

@@ -44,7 +44,7 @@ local function add(there, p, path, from, rest)
   local new = messages.add(there, {path = path, key = m.key, rest = rest ~= '' and rest or p.rest, priority = m.priority,
     attempts_max = m.attempts_max, bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0,
     arrives = true, from = {from, m.id}})
-  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'debounced'}) do new[field] = m[field] end
+  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'debounced', 'expired'}) do new[field] = m[field] end
   if p.failure ~= '' then new.failure = p.failure end
   if p.key ~= '' then
     local own = store.ties(there, new, true)
