@@ -20,6 +20,8 @@
 
 // System.
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 // fq, this room.
 #include "core/schedule/memory/region.h"
 
@@ -68,8 +70,8 @@ class LaneOps {
   template <class Node>
   void remove(Txn& txn, const Opened<Lane>& lane, uint32_t i, const Opened<Node>& node) const {
     if ((node->flags & Kind::kInTree) != 0) {
-      remove_tree(txn, lane, i);
-      set_in_tree(txn, i, false);
+      remove_tree(txn, lane, i, kind_.at(i));
+      set_in_tree(node, false);
     } else {
       const uint32_t prev = node->prev, next = node->next;
       if (prev == kNoIndex) lane.set(&Lane::head, next);
@@ -100,9 +102,9 @@ class LaneOps {
 
   /// What i itself adds to sums has changed. Needs: i in the tree. At most log steps.
   void sum_changed(Txn& txn, const Lane& lane, uint32_t i) const {
-    const Path path = way_to(lane, i);
+    const Path path = way_to(lane, i, kind_.at(i));
     kind_.sum(txn, i);
-    for (uint32_t length = path.length; length > 0; --length) kind_.sum(txn, path.node[length - 1]);
+    for (uint32_t length = path.length; length > 0; --length) kind_.sum(txn, path.steps[length - 1].index);
   }
 
   /// The first of the lane, kNoIndex when it is empty.
@@ -121,24 +123,34 @@ class LaneOps {
   }
 
  private:
+  using Element = std::remove_reference_t<decltype(std::declval<const Kind&>().at(0))>;
+
   // The way from the root down to where a change is; at each step whether it went left.
   struct Path {
-    uint32_t node[kTreeHeightMax];
-    bool left[kTreeHeightMax];
+    struct Step {
+      uint32_t index;
+      bool left;
+      Element* node;
+    } steps[kTreeHeightMax];
     uint32_t length = 0;
-    void push(uint32_t i, bool went_left) {
+    void push(uint32_t index, Element& node, bool went_left) {
       if (length == kTreeHeightMax) region_damaged("a tree is too high");
-      node[length] = i;
-      left[length++] = went_left;
+      steps[length++] = {index, went_left, &node};
     }
+  };
+
+  // What a subtree hangs by, and how high it is.
+  struct Top {
+    uint32_t index;
+    uint32_t height;
   };
 
   bool less(uint32_t a, uint32_t b) const { return kind_.less(kind_.at(a), kind_.at(b)); }
 
-  void set_in_tree(Txn& txn, uint32_t i, bool in_tree) const {
-    auto& flags = kind_.at(i).flags;
-    const unsigned others = flags.get() & ~unsigned{Kind::kInTree};
-    put(txn, flags, static_cast<uint8_t>(in_tree ? others | Kind::kInTree : others));
+  template <class Node>
+  void set_in_tree(const Opened<Node>& node, bool in_tree) const {
+    const unsigned others = node->flags.get() & ~unsigned{Kind::kInTree};
+    node.set(&Node::flags, static_cast<uint8_t>(in_tree ? others | Kind::kInTree : others));
   }
 
   uint32_t leftmost(uint32_t i) const {
@@ -149,138 +161,141 @@ class LaneOps {
 
   template <class Node>
   void insert_tree(Txn& txn, const Opened<Lane>& lane, uint32_t i, const Opened<Node>& node) const {
-    Path path;
-    for (uint32_t at = lane->root; at != kNoIndex;) {
-      Node& other = kind_.at(at);
-      const bool left = kind_.less(*node, other);
-      path.push(at, left);
-      at = left ? other.prev : other.next;
-    }
+    const Path path = way_to(*lane, kNoIndex, *node);
     node.set(&Node::prev, kNoIndex);
     node.set(&Node::next, kNoIndex);
     node.set(&Node::height, 1);
     if constexpr (Kind::kSums) kind_.sum(txn, i);
-    set_in_tree(txn, i, true);
+    set_in_tree(node, true);
     attach(txn, lane, path, path.length, i);
-    balance_up(txn, lane, path, path.length);
+    balance_up(txn, lane, path, 1, path.length);
   }
 
-  Path way_to(const Lane& lane, uint32_t i) const {
+  // Down to i, which stands where `node` belongs, or to where there is nothing yet (kNoIndex).
+  Path way_to(const Lane& lane, uint32_t i, const Element& node) const {
     Path path;
     uint32_t at = lane.root;
     while (at != i) {
       if (at == kNoIndex) region_damaged("an element is missing in its tree");
-      const bool left = less(i, at);
-      path.push(at, left);
-      at = left ? kind_.at(at).prev : kind_.at(at).next;
+      Element& other = kind_.at(at);
+      const bool left = kind_.less(node, other);
+      path.push(at, other, left);
+      at = left ? other.prev : other.next;
     }
     return path;
   }
 
-  void remove_tree(Txn& txn, const Opened<Lane>& lane, uint32_t i) const {
-    Path path = way_to(*lane, i);
-    auto& node = kind_.at(i);
+  void remove_tree(Txn& txn, const Opened<Lane>& lane, uint32_t i, Element& node) const {
+    Path path = way_to(*lane, i, node);
     const uint32_t place = path.length;
-    if (node.prev == kNoIndex || node.next == kNoIndex) {
-      attach(txn, lane, path, path.length, node.prev == kNoIndex ? node.next : node.prev);
+    uint32_t below = node.prev == kNoIndex ? node.next : node.prev;
+    if (node.prev != kNoIndex && node.next != kNoIndex) {
+      below = replace_by_successor(txn, lane, path, i, node);
     } else {
-      replace_by_successor(txn, lane, path, i);
+      attach(txn, lane, path, path.length, below);
     }
-    balance_up(txn, lane, path, place);
+    balance_up(txn, lane, path, height(below), place);
   }
 
-  // Puts the least element right of i into i's place and leaves `path` leading to where it was taken.
-  void replace_by_successor(Txn& txn, const Opened<Lane>& lane, Path& path, uint32_t i) const {
-    auto& node = kind_.at(i);
+  // Puts the least element right of i into i's place, and leaves `path` leading to where it was taken: what
+  // hangs there now is returned.
+  uint32_t replace_by_successor(Txn& txn, const Opened<Lane>& lane, Path& path, uint32_t i,
+                                Element& node) const {
     const uint32_t place = path.length;
-    path.push(i, false);
+    path.push(i, node, false);
     uint32_t next = node.next;
-    while (kind_.at(next).prev != kNoIndex) {
-      path.push(next, true);
-      next = kind_.at(next).prev;
+    Element* successor = &kind_.at(next);
+    for (uint32_t left; (left = successor->prev) != kNoIndex; next = left, successor = &kind_.at(left)) {
+      path.push(next, *successor, true);
     }
-    auto& successor = kind_.at(next);
-    attach(txn, lane, path, path.length, successor.next);  // out of its old place
-    put(txn, successor.prev, node.prev);
-    put(txn, successor.next, node.next);  // read after attach, which may have changed it
-    put(txn, successor.height, node.height);
+    const uint32_t below = successor->next;
+    attach(txn, lane, path, path.length, below);
+    put(txn, successor->prev, node.prev);
+    put(txn, successor->next, node.next);  // read after attach, which may have changed it
+    put(txn, successor->height, node.height);
     if constexpr (Kind::kSums) kind_.take_sum(txn, next, i);
     attach(txn, lane, path, place, next);
-    path.node[place] = next;
+    path.steps[place] = {next, false, successor};
+    return below;
   }
 
   // Makes `child` what hangs below the path's first `length` steps.
   void attach(Txn& txn, const Opened<Lane>& lane, const Path& path, uint32_t length, uint32_t child) const {
     if (length == 0) return lane.set(&Lane::root, child);
-    auto& parent = kind_.at(path.node[length - 1]);
-    put(txn, path.left[length - 1] ? parent.prev : parent.next, child);
+    const auto& above = path.steps[length - 1];
+    put(txn, above.left ? above.node->prev : above.node->next, child);
   }
 
-  // `changed`: how far down the path another element stands than before; sums differ from there on.
-  void balance_up(Txn& txn, const Opened<Lane>& lane, const Path& path, uint32_t changed) const {
+  // `below`: how high is now what hangs at the path's end. `changed`: how far down the path another element
+  // stands than before; sums differ from there on.
+  void balance_up(Txn& txn, const Opened<Lane>& lane, const Path& path, uint32_t below,
+                  uint32_t changed) const {
     for (uint32_t length = path.length; length > 0; --length) {
-      const uint32_t i = path.node[length - 1];
-      const uint32_t before = kind_.at(i).height;
-      if constexpr (Kind::kSums) {
-        const auto sum_before = kind_.sum_of(i);
-        const uint32_t top = balance(txn, i);
-        if (top != i) attach(txn, lane, path, length - 1, top);
-        const bool same = kind_.at(top).height == before && kind_.sum_of(top) == sum_before;
-        if (same && length <= changed + 1) return;
-        continue;
-      }
-      const uint32_t top = balance(txn, i);
-      if (top != i) attach(txn, lane, path, length - 1, top);
-      if (kind_.at(top).height == before) return;  // nothing above it sees a difference
+      const auto& [i, is_left, node] = path.steps[length - 1];
+      const uint32_t before = node->height;
+      const uint32_t beside = height(is_left ? node->next : node->prev);
+      const auto sum_before = sum_of(i);
+      const Top top = balance(txn, i, *node, is_left ? below : beside, is_left ? beside : below);
+      if (top.index != i) attach(txn, lane, path, length - 1, top.index);
+      const bool same = top.height == before && sum_of(top.index) == sum_before;
+      if (same && length <= changed + 1) return;  // nothing above it sees a difference
+      below = top.height;
+    }
+  }
+
+  auto sum_of(uint32_t i) const {
+    if constexpr (Kind::kSums) {
+      return kind_.sum_of(i);
+    } else {
+      return false;
     }
   }
 
   uint32_t height(uint32_t i) const { return i == kNoIndex ? 0 : kind_.at(i).height.get(); }
 
-  void update_height(Txn& txn, uint32_t i) const {
-    auto& node = kind_.at(i);
-    put(txn, node.height, static_cast<uint8_t>(1 + std::max(height(node.prev), height(node.next))));
+  // i, whose children are so high.
+  Top stand(Txn& txn, uint32_t i, Element& node, uint32_t left, uint32_t right) const {
+    const uint32_t height = 1 + std::max(left, right);
+    put(txn, node.height, static_cast<uint8_t>(height));
     if constexpr (Kind::kSums) kind_.sum(txn, i);
+    return {i, height};
   }
 
-  // Returns what stands in the place of i afterwards.
-  uint32_t balance(Txn& txn, uint32_t i) const {
-    auto& node = kind_.at(i);
-    const uint32_t left = height(node.prev), right = height(node.next);
+  // The same where they may differ by two. Returns what stands in the place of i afterwards.
+  Top balance(Txn& txn, uint32_t i, Element& node, uint32_t left, uint32_t right) const {
     if (left > right + 1) {
-      auto& child = kind_.at(node.prev);
-      if (height(child.prev) < height(child.next)) put(txn, node.prev, rotate_left(txn, node.prev));
-      return rotate_right(txn, i);
+      Element& child = kind_.at(node.prev);
+      if (height(child.prev) < height(child.next)) {
+        put(txn, node.prev, rotate_left(txn, node.prev, child).index);
+      }
+      return rotate_right(txn, i, node);
     }
     if (right > left + 1) {
-      auto& child = kind_.at(node.next);
-      if (height(child.next) < height(child.prev)) put(txn, node.next, rotate_right(txn, node.next));
-      return rotate_left(txn, i);
+      Element& child = kind_.at(node.next);
+      if (height(child.next) < height(child.prev)) {
+        put(txn, node.next, rotate_right(txn, node.next, child).index);
+      }
+      return rotate_left(txn, i, node);
     }
-    update_height(txn, i);
-    return i;
+    return stand(txn, i, node, left, right);
   }
 
-  uint32_t rotate_left(Txn& txn, uint32_t i) const {
-    auto& node = kind_.at(i);
+  Top rotate_left(Txn& txn, uint32_t i, Element& node) const {
     const uint32_t top = node.next;
-    auto& up = kind_.at(top);
+    Element& up = kind_.at(top);
     put(txn, node.next, up.prev);
     put(txn, up.prev, i);
-    update_height(txn, i);
-    update_height(txn, top);
-    return top;
+    const Top left = stand(txn, i, node, height(node.prev), height(node.next));
+    return stand(txn, top, up, left.height, height(up.next));
   }
 
-  uint32_t rotate_right(Txn& txn, uint32_t i) const {
-    auto& node = kind_.at(i);
+  Top rotate_right(Txn& txn, uint32_t i, Element& node) const {
     const uint32_t top = node.prev;
-    auto& up = kind_.at(top);
+    Element& up = kind_.at(top);
     put(txn, node.prev, up.next);
     put(txn, up.next, i);
-    update_height(txn, i);
-    update_height(txn, top);
-    return top;
+    const Top right = stand(txn, i, node, height(node.prev), height(node.next));
+    return stand(txn, top, up, height(up.prev), right.height);
   }
 
   Kind kind_;
