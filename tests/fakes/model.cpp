@@ -87,6 +87,8 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
   message.start = turns_.charge(own, request.tenant, message.info.payload->size(), more);
   message.began_ms = clock.boot_ms();
   message.run_us.reset();
+  if (message.info.deliveries == 0)
+    times[message.info.tenant].waits_ms.push_back(message.began_ms - message.since_ms);
   turns_.started(own, clock.boot_ms());
   message.info.state = State::leased;
   message.timer = timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt;
@@ -136,6 +138,7 @@ SettleStatus Model::judge(const Settle& item) {
   Message* message = held_by(item.receipt);
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
+  times[message->info.tenant].runs_ms.push_back(clock.boot_ms() - message->began_ms);
   // What it ends with is no verdict, and tells nothing: it ran as long as it was leased.
   if (fall_asleep(*message)) return SettleStatus::slept;
   message->run_us = item.run_us;

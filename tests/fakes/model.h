@@ -118,6 +118,10 @@ class Model {
 
   Clock& clock;
   Settings settings;
+  struct Times {
+    std::vector<int64_t> waits_ms, runs_ms;  // before the first lease, and up to each verdict
+  };
+  std::map<std::string, Times> times;  // by tenant
   /// If set: no lease of a message is over before that.
   std::function<int64_t(MessageId)> patient_until_ms;
   std::vector<Message> messages;                  // by id, from 1; finished ones too

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 // fq, below us.
@@ -32,6 +33,25 @@ void count(StatsRow& row, const Model::Message& message) {
   row.*kStates.at(message.info.state) += 1;
   row.bytes += message.info.payload->size();
   for (const Model::Step& step : message.steps) row.bytes += step.output.size();
+}
+
+/// As they are told of a tenant: by the next power of two, but never as longer than the longest.
+Percentiles percentiles_of(std::vector<int64_t> all_ms) {
+  Percentiles result;
+  result.count = all_ms.size();
+  if (all_ms.empty()) return result;
+  std::sort(all_ms.begin(), all_ms.end());
+  const auto part = [&](double p) {
+    const auto place = static_cast<size_t>(std::ceil(p * static_cast<double>(all_ms.size())));
+    const auto width = std::bit_width(static_cast<uint64_t>(all_ms[place - 1]));
+    const bool is_open = width > 22;  // all that are as long as that are told by the longest
+    return is_open ? all_ms.back() : std::min(int64_t{1} << width, all_ms.back());
+  };
+  result.p50 = part(0.5);
+  result.p90 = part(0.9);
+  result.p99 = part(0.99);
+  result.max = all_ms.back();
+  return result;
 }
 
 /// How many events of this name there were in each of the last 1, 5 and 15 minutes.
@@ -119,6 +139,10 @@ Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
   rows[""].pushed_per_s = rates_of(store_->model, "pushed");
   rows[""].popped_per_s = rates_of(store_->model, "leased");
   rows[""].acked_per_s = rates_of(store_->model, "acked");
+  for (const auto& [tenant, times] : store_->model.times) {
+    rows[tenant].wait_ms = percentiles_of(times.waits_ms);
+    rows[tenant].run_ms = percentiles_of(times.runs_ms);
+  }
   add_standings(store_->model, store_->model.turns(), rows);
   StatsReply reply;
   reply.as_of_wall_ms = store_->model.clock.wall_ms();

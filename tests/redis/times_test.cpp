@@ -77,6 +77,60 @@ TEST_CASE("a time is told by its bucket, and off by one part in 32 at the most")
   }
 }
 
+namespace {
+
+StatsRow row_of_tenant(Queue& queue, const std::string& tenant) {
+  StatsRequest request;
+  request.tenants = true;
+  request.tenant = tenant;
+  return answered(queue.stats(request)).rows.at(0);
+}
+
+/// One that waits so long and then runs so long.
+void live_through(Queue& queue, FakeClock& clock, std::string_view tenant, int64_t waits_ms,
+                  int64_t runs_ms) {
+  push_one(queue, tenant, "x");
+  clock.advance(waits_ms);
+  const LeaseReply reply = answered(queue.lease(for_a_minute()));
+  clock.advance(runs_ms);
+  Settle ack;
+  ack.receipt = reply.deliveries.at(0).receipt;
+  CHECK(answered(queue.settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+}
+
+}  // namespace
+
+TEST_CASE("a tenant's times that others wrote are told as far as they are there") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  live_through(*queue, clock, "t", 5, 5);
+  const std::string key = "fq1:fq:{default:0:0}:c:t";
+  const std::string whole = command(server, {"GET", key}).text;
+  for (size_t bytes = 120; bytes < whole.size(); ++bytes) {
+    command(server, {"SET", key, whole.substr(0, bytes)});
+    const StatsRow row = row_of_tenant(*queue, "t");
+    CHECK(row.acked == 1);
+    CHECK(row.wait_ms.count <= 1);
+    CHECK(row.run_ms.count <= 1);
+  }
+  live_through(*queue, clock, "t", 5, 5);
+  CHECK(row_of_tenant(*queue, "t").acked == 2);
+  CHECK(row_of_tenant(*queue, "t").run_ms.count == 1);
+}
+
+TEST_CASE("a tenant's times are halved where more are alike than a byte counts") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  for (int i = 0; i < 8; ++i) live_through(*queue, clock, "t", 1'000, 0);
+  for (int i = 0; i < 255; ++i) live_through(*queue, clock, "t", 1, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.count == 8 + 255);
+  live_through(*queue, clock, "t", 1, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.count == 4 + 128);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max == 1'000);
+}
+
 TEST_CASE("what nobody counts so is passed over") {
   TimeCounts counts;
   for (const char* field : {"", "x", "-1", "99999999999", "s ", "1e3"}) counts.take(field, 7);

@@ -16,6 +16,7 @@ namespace fq {
 
 namespace {
 
+constexpr size_t kBesideCountsBytes = 3 * sizeof(double);  // how many return, and what was given lately
 constexpr size_t kTenantsPerCall = 256;  // whose reasons are looked for: a page takes some milliseconds
 
 StatsRow row_of(std::string_view bytes) {
@@ -25,6 +26,10 @@ StatsRow row_of(std::string_view bytes) {
        {&row.ready, &row.delayed, &row.leased, &row.held, &row.dead, &row.pushed, &row.popped, &row.acked,
         &row.retried, &row.released, &row.buried, &row.expired, &row.cancelled, &row.bytes})
     *each = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
+  sums.raw(kBesideCountsBytes);
+  if (!sums.ok() || sums.rest().empty()) return row;  // none has waited yet
+  row.wait_ms = recent_times(sums);
+  row.run_ms = recent_times(sums);
   return row;
 }
 

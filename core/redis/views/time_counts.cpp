@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kExact = 32, kPerOctave = 16;
 constexpr uint64_t kBucketsMax = kExact + kPerOctave * 50;  // beyond it are times that no clock tells
+constexpr uint32_t kRecentBuckets = 24;
 
 /// What is told of a time in this bucket: the middle of it.
 uint64_t time_of(uint64_t bucket) {
@@ -21,39 +22,57 @@ uint64_t time_of(uint64_t bucket) {
   return ((kPerOctave + part) << (octave + 1)) + (uint64_t{1} << octave);
 }
 
+/// `counts`: how many there were by the time that is told of them, if that is not longer than the longest.
+Percentiles percentiles_of(const std::map<uint64_t, uint64_t>& counts, uint64_t max_ms) {
+  Percentiles result;
+  for (const auto& [time_ms, count] : counts) result.count += count;
+  if (result.count == 0) return result;
+  const auto part = [&](double p) {
+    const auto wanted = static_cast<uint64_t>(std::ceil(p * static_cast<double>(result.count)));
+    uint64_t seen = 0;
+    for (const auto& [time_ms, count] : counts) {
+      seen += count;
+      if (seen >= wanted) return static_cast<int64_t>(std::min(time_ms, max_ms));
+    }
+    return static_cast<int64_t>(max_ms);
+  };
+  result.p50 = part(0.5);
+  result.p90 = part(0.9);
+  result.p99 = part(0.99);
+  result.max = static_cast<int64_t>(max_ms);
+  return result;
+}
+
 }  // namespace
 
 void TimeCounts::take(std::string_view field, uint64_t value) {
   if (field == "s") sum_ms_ += value;
   if (field == "m") max_ms_ = std::max(max_ms_, value);
   const std::optional<uint64_t> bucket = parse_decimal(field);
-  if (bucket && *bucket < kBucketsMax) counts_[*bucket] += value;
+  if (bucket && *bucket < kBucketsMax) counts_[time_of(*bucket)] += value;
 }
 
 Percentiles TimeCounts::percentiles() const {
-  Percentiles result;
-  for (const auto& [bucket, count] : counts_) {
-    result.count += count;
-    const auto octave = static_cast<size_t>(std::bit_width(time_of(bucket)));
+  Percentiles result = percentiles_of(counts_, max_ms_);
+  if (result.count == 0) return result;
+  result.sum_ms = sum_ms_;
+  for (const auto& [time_ms, count] : counts_) {
+    const auto octave = static_cast<size_t>(std::bit_width(time_ms));
     if (result.by_octave.size() <= octave) result.by_octave.resize(octave + 1);
     result.by_octave[octave] += count;
   }
-  if (result.count == 0) return result;
-  const auto part = [&](double p) {
-    const auto wanted = static_cast<uint64_t>(std::ceil(p * static_cast<double>(result.count)));
-    uint64_t seen = 0;
-    for (const auto& [bucket, count] : counts_) {
-      seen += count;
-      if (seen >= wanted) return static_cast<int64_t>(std::min(time_of(bucket), max_ms_));
-    }
-    return static_cast<int64_t>(max_ms_);
-  };
-  result.p50 = part(0.5);
-  result.p90 = part(0.9);
-  result.p99 = part(0.99);
-  result.max = static_cast<int64_t>(max_ms_);
-  result.sum_ms = sum_ms_;
   return result;
+}
+
+Percentiles recent_times(Unpacker& bytes) {
+  const auto max_ms = static_cast<uint64_t>(std::max<int64_t>(0, bytes.whole()));
+  std::map<uint64_t, uint64_t> counts;
+  for (uint32_t bucket = 0; bucket < kRecentBuckets; ++bucket) {
+    const bool is_open = bucket + 1 == kRecentBuckets;
+    if (const auto count = bytes.number<uint8_t>(); count != 0)
+      counts[is_open ? UINT64_MAX : uint64_t{1} << bucket] = count;
+  }
+  return percentiles_of(counts, max_ms);
 }
 
 }  // namespace fq

@@ -158,7 +158,7 @@ local LOOKS = {
   tenant_rows = function(call, args)
     return paged(call, 'cn', args, function(path)
       local n, counted = seats.node(call, path), sums.of_tenant(call, path)
-      return {path, standing.of(call, n), records.sums_bytes(counted), n.weight}
+      return {path, standing.of(call, n), records.tenant_sums_bytes(counted), n.weight}
     end)
   end,
   -- Of those with something ready: paths, and how they stand.

@@ -101,7 +101,7 @@ local function write_counts(call, args)
     local path, own = args[at], sums.of_tenant(call, args[at])
     if put_sums(own, args[at + 1]) then
       done[#done + 1] = 'tenant ' .. path .. ': counts the messages that it has'
-      redis.call('SET', call.tag .. 'c:' .. path, records.sums_bytes(own))
+      redis.call('SET', call.tag .. 'c:' .. path, records.tenant_sums_bytes(own))
       redis.call('ZADD', call.tag .. 'cn', 0, path)
     end
   end

@@ -11,7 +11,6 @@ local function bucket_of(ms)
 end
 
 function M.note(call, kind, ms)
-  ms = math.max(0, math.floor(ms))
   local times = call.times[kind] or {sum = 0, longest = 0, buckets = {}}
   call.times[kind] = times
   local bucket = bucket_of(ms)

@@ -178,25 +178,32 @@ end
 function M.failure(at, client_bytes) return struct.pack('<d', at) .. client_bytes end
 function M.reason(reason) return struct.pack('<Bi4Bi4I4c0I4', 0, 0, 0, 0, #reason, reason, 0) end
 
--- What is counted of a queue, or of a tenant; of a tenant also what it was given lately, see sums.lua.
+-- What is counted of a queue, or of a tenant; of a tenant also what it was given lately, see sums.lua, and its times, see
+-- recent_times.lua.
 --   ready, delayed, leased, held, dead; pushed, popped, acked, retried, released, buried, expired, cancelled; bytes; returning
 local SUMS = '<ddddddddddddddd'
 local SUMS_BYTES = 120
+local LATELY_BYTES = 16
+local NOT_LATELY = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
 
 function M.sums(bytes)
   local ready, delayed, leased, held, dead, pushed, popped, acked, retried, released, buried, expired, cancelled, payloads,
     returning = struct.unpack(SUMS, bytes or string.rep('\0', SUMS_BYTES))
+  local times_at = SUMS_BYTES + LATELY_BYTES + 1
   return {ready = ready, delayed = delayed, leased = leased, held = held, dead = dead, pushed = pushed, popped = popped,
     acked = acked, retried = retried, released = released, buried = buried, expired = expired, cancelled = cancelled,
-    bytes = payloads, returning = returning, lately = bytes and #bytes > SUMS_BYTES and string.sub(bytes, SUMS_BYTES + 1) or nil}
+    bytes = payloads, returning = returning,
+    lately = bytes and #bytes >= times_at - 1 and string.sub(bytes, SUMS_BYTES + 1, times_at - 1) or NOT_LATELY,
+    times = bytes and string.sub(bytes, times_at) or ''}
 end
 
 function M.sums_bytes(s)
-  local counted = struct.pack(SUMS, s.ready, s.delayed, s.leased, s.held, s.dead, s.pushed, s.popped, s.acked, s.retried,
+  return struct.pack(SUMS, s.ready, s.delayed, s.leased, s.held, s.dead, s.pushed, s.popped, s.acked, s.retried,
     s.released, s.buried, s.expired, s.cancelled, s.bytes, s.returning)
-  return s.lately and counted .. s.lately or counted
 end
+
+function M.tenant_sums_bytes(s) return M.sums_bytes(s) .. s.lately .. s.times end
 
 -- One layer of a policy: of each value PolicyKey, number, second, text.
 function M.add_policy(values, bytes)

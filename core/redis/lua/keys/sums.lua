@@ -31,7 +31,6 @@ end
 -- What a tenant was given lately, in what turns are paid by, to be held against what it is entitled to. Half of it is
 -- forgotten every half minute, for all tenants at the same times, so that what is compared was halved alike.
 function M.served(call, tenant)
-  if not tenant.lately then return 0 end
   local served, at = struct.unpack(LATELY, tenant.lately)
   return served / 2 ^ math.max(0, math.floor(call.now / HALF_MS) - at)
 end
@@ -40,6 +39,15 @@ function M.serve(call, path, amount)
   local tenant = of_tenant(call, path)
   tenant.changed = true
   tenant.lately = struct.pack(LATELY, M.served(call, tenant) + amount, math.floor(call.now / HALF_MS))
+end
+
+-- A message of it waited, or ran, so long.
+function M.took(call, path, kind, ms)
+  ms = math.max(0, math.floor(ms))
+  histograms.note(call, kind, ms)
+  local tenant = of_tenant(call, path)
+  tenant.changed = true
+  recent_times.note(tenant, kind, ms)
 end
 
 -- Of the last 1, 5 and 15 minutes each: pushed, popped, acked.
@@ -76,7 +84,7 @@ M.of_tenant = of_tenant
 function M.write(call)
   local names, last = {}, 0
   for path, each in pairs(call.tenant_sums) do
-    if each.changed then store.set(call, 'c:' .. path, records.sums_bytes(each)) end
+    if each.changed then store.set(call, 'c:' .. path, records.tenant_sums_bytes(each)) end
     if each.changed and each.is_new then
       names[last + 1], names[last + 2] = '0', path
       last = last + 2

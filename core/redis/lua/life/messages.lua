@@ -225,7 +225,7 @@ function M.lease(call, m, n, top, terms, more)
   sums.serve(call, m.path, costs.given_by_start(call, m.bytes))
   count(call, m.path, 'ready', -1)
   count(call, m.path, 'leased')
-  if m.deliveries == 0 then histograms.note(call, 'w', call.now - m.since) end
+  if m.deliveries == 0 then sums.took(call, m.path, 'w', call.now - m.since) end
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call, m)
@@ -270,7 +270,7 @@ end
 -- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', 'buried', or 'slept'.
 -- `run_us`: how long it ran, -1: since it was taken.
 function M.judge(call, m, verdict, delay, failure, run_us)
-  histograms.note(call, 'r', call.now - m.began)
+  sums.took(call, m.path, 'r', call.now - m.began)
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
   -- What it ends with is no verdict, and tells nothing: it ran as long as it was leased.
   if m.suspended then
