@@ -315,6 +315,7 @@ TEST_CASE("who gives up is struck out, and what nobody waits for any more costs 
   life();
   const uint64_t usual = cost_of_life();
   const MessageId id = push_one(*scene.s.queue, "t", "x");
+  const int64_t began_ms = system_clock().boot_ms();
   CHECK(answered(scene.patient()->await_end({.ids = {&id, 1}, .wait_ms = 50})) == EndStatus::timed_out);
   CHECK(answered(scene.patient()->await_end({.until_idle = true, .wait_ms = 50})) == EndStatus::timed_out);
   EventRequest request;
@@ -330,6 +331,7 @@ TEST_CASE("who gives up is struck out, and what nobody waits for any more costs 
     REQUIRE(queue->events(request, page).ok());
     CHECK(scene.waiters("bl") > 0);
   }
+  CHECK(system_clock().boot_ms() - began_ms < 5'000);  // when a wait is over, and not its patience
   for (const char* list : {"be", "bi", "bl", "br", "bo"}) CHECK(scene.waiters(list) == 0);
   scene.ack(scene.take());
   for (int i = 0; i < 2; ++i) life();  // whoever meets that nobody is left says so

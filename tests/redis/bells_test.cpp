@@ -182,7 +182,9 @@ TEST_CASE("who gives up waiting for a message is struck out") {
   LeaseRequest request = until_there();
   request.tenant = tenant;
   request.wait_ms = 100;
+  const int64_t began_ms = system_clock().boot_ms();
   CHECK(answered(at(s.server.spool(kPatient))->lease(request)).why_empty == WhyEmpty::timed_out);
+  CHECK(system_clock().boot_ms() - began_ms < 5'000);  // when its wait is over, and not its patience
   for (const Reply& key : command(s.server, {"KEYS", "*"}).items)
     for (const char* list : {":bw", ":bf", ":bt"}) CHECK(!key.text.ends_with(list));
 }

@@ -31,19 +31,24 @@ int64_t spread_ms() { return static_cast<int64_t>(std::random_device{}() % uint6
 Waiting::Waiting(std::optional<int64_t> wait_ms, Interrupt* interrupt, bool signals)
     : wait_ms_(wait_ms), interrupt_(interrupt), signals_(signals), start_ms_(system_clock().boot_ms()) {}
 
+int64_t Waiting::left_ms() const {
+  const int64_t waited_ms = system_clock().boot_ms() - start_ms_;
+  return wait_ms_ ? std::max<int64_t>(0, *wait_ms_ - waited_ms) : INT64_MAX;
+}
+
 Waiting::End Waiting::end() const {
   if (interrupt_ != nullptr && interrupt_->raised()) return End::interrupted;
-  const int64_t waited_ms = system_clock().boot_ms() - start_ms_;
-  return wait_ms_ && waited_ms >= *wait_ms_ ? End::timed_out : End::goes_on;
+  return left_ms() == 0 ? End::timed_out : End::goes_on;
 }
 
 template <class Pause>
 Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
   const int64_t end_ms = system_clock().boot_ms() + ms;
-  for (int64_t left_ms = ms; left_ms > 0; left_ms = end_ms - system_clock().boot_ms()) {
+  for (int64_t rest_ms = ms; rest_ms > 0; rest_ms = end_ms - system_clock().boot_ms()) {
     if (const End now = end(); now != End::goes_on) return now;
+    const int64_t slice_ms = std::min(rest_ms, std::max<int64_t>(1, left_ms()));
     const SignalsAllowed allowed(signals_);
-    if (pause(interrupt_ == nullptr ? left_ms : std::min(kInterruptMs, left_ms))) break;
+    if (pause(interrupt_ == nullptr ? slice_ms : std::min(kInterruptMs, slice_ms))) break;
   }
   return end();
 }

@@ -28,8 +28,9 @@ class Waiting {
   bool is_over() const { return end() != End::goes_on; }
 
  private:
-  /// In slices where there may be an interrupt, since that wakes nobody: `pause(ms)` sleeps for one. True:
-  /// the sleep is over.
+  int64_t left_ms() const;
+  /// So long, but not beyond the end of the wait; in slices where there may be an interrupt, since that wakes
+  /// nobody: `pause(ms)` sleeps for one. True: the sleep is over.
   template <class Pause>
   End sleep_for(int64_t ms, Pause pause);
 
