@@ -2,17 +2,43 @@
 
 // System.
 #include <linux/futex.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 
 namespace fq {
 
+Interrupt::~Interrupt() {
+  if (const int descriptor = descriptor_.load(); descriptor >= 0) ::close(descriptor);
+}
+
+/// A signal ends the sleep of its own thread; another thread's has to be ended. Fit for a handler.
 void Interrupt::raise() {
-  raised_.store(1, std::memory_order_relaxed);
-  // A signal ends the sleep of its own thread; another thread's has to be ended. Fit for a handler.
+  const int error_before = errno;
+  raised_.store(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &raised_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  // Who makes it from here on looks at the word before it sleeps.
+  if (const int descriptor = descriptor_.load(std::memory_order_seq_cst); descriptor >= 0)
+    ::eventfd_write(descriptor, 1);
+  errno = error_before;
+}
+
+void Interrupt::lower() {
+  raised_.store(0, std::memory_order_seq_cst);
+  eventfd_t ignored = 0;
+  if (const int descriptor = descriptor_.load(); descriptor >= 0) ::eventfd_read(descriptor, &ignored);
+}
+
+int Interrupt::descriptor() {
+  int there = descriptor_.load();
+  if (there >= 0) return there;
+  const int made = ::eventfd(raised() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (descriptor_.compare_exchange_strong(there, made)) return made;
+  if (made >= 0) ::close(made);
+  return there;
 }
 
 }  // namespace fq

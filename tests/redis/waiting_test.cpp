@@ -1,11 +1,104 @@
-// waiting_test - how late a wait is that nobody tells of anything, and how often it looks.
+// waiting_test - how late a wait is that nobody tells of anything, how often it looks, and what ends it.
+
+// System.
+#include <sys/resource.h>
+
+#include <thread>
 
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/redis/shard/waiting.h"
 // Tests.
-#include "tests/catch.h"
+#include "tests/redis/fixture.h"
 
 namespace fq::test {
+
+namespace {
+
+/// How often this thread went to sleep.
+long sleeps() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+/// Bells that nobody rings.
+struct Silence {
+  TestServer server;
+  std::unique_ptr<Queue> queue = open_on(real_time_engine(), server.spool("?poll=10s"));
+};
+
+}  // namespace
+
+TEST_CASE("who waits sleeps until there is something, and looks for no interrupt meanwhile") {
+  const Silence silence;
+  Interrupt interrupt;
+  LeaseRequest request = for_a_minute();
+  request.wait = true;
+  request.wait_ms = 50;
+  request.interrupt = &interrupt;
+  answered(silence.queue->lease(request));  // its connections are there
+  request.wait_ms = 500;
+  const long before = sleeps();
+  CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::timed_out);
+  CHECK(sleeps() - before < 15);
+}
+
+TEST_CASE(
+    "an interrupt ends a wait at once: raised before it, in it, or while another call waits for it too") {
+  const Silence silence;
+  Interrupt interrupt;
+  LeaseRequest request = for_a_minute();
+  request.wait = true;
+  request.interrupt = &interrupt;
+  const int64_t began_ms = system_clock().boot_ms();
+  interrupt.raise();
+  CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::interrupted);
+  interrupt.lower();
+  std::thread other([&] {
+    const auto queue = open_on(real_time_engine(), silence.server.spool("?poll=10s"));
+    answered(queue->lease(request));
+  });
+  std::thread raiser([&] {
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(100));  // both sleep by then; before, it is the same
+    interrupt.raise();
+  });
+  CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::interrupted);
+  other.join();
+  raiser.join();
+  CHECK(system_clock().boot_ms() - began_ms < 5'000);
+  interrupt.lower();
+  request.wait_ms = 50;  // what it was raised for is over
+  CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::timed_out);
+}
+
+TEST_CASE("an interrupt that has no descriptor is seen all the same") {
+  const Silence silence;
+  Interrupt interrupt;
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  LeaseRequest request = for_a_minute();
+  request.wait = true;
+  request.wait_ms = 50;
+  answered(silence.queue->lease(request));  // its connections are there
+  const rlimit none{3, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  CHECK(interrupt.descriptor() == -1);
+  request.interrupt = &interrupt;
+  request.wait_ms = 30'000;
+  const int64_t began_ms = system_clock().boot_ms();
+  std::thread raiser([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it sleeps by then; before, it is the same
+    interrupt.raise();
+  });
+  const Result<LeaseReply> reply = silence.queue->lease(request);
+  raiser.join();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE(reply.ok());
+  CHECK(reply->why_empty == WhyEmpty::interrupted);
+  CHECK(system_clock().boot_ms() - began_ms < 5'000);
+}
 
 TEST_CASE("what is over soon is seen at once, and what takes long a small part of that later") {
   int looks = 0;

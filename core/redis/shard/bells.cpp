@@ -118,9 +118,10 @@ void Bells::drop(Lines::iterator line) {
   again_ms_ = system_clock().boot_ms() + kAgainMs;
 }
 
-bool Bells::wait(int64_t at_most_ms) {
+bool Bells::wait(int64_t at_most_ms, int interrupted) {
   std::vector<pollfd> polls;
   for (const auto& [name, line] : lines_) polls.push_back({line.server->descriptor(), POLLIN, 0});
+  polls.push_back({interrupted, POLLIN, 0});
   ::poll(polls.data(), polls.size(), rang_ ? 0 : static_cast<int>(at_most_ms));
   size_t at = 0;
   for (auto next = lines_.begin(); next != lines_.end(); ++at) {
@@ -139,7 +140,7 @@ bool Bells::wait(int64_t at_most_ms) {
 }
 
 bool Bells::take_rung(const std::string& channel) {
-  if (!lines_.empty() && wait(0)) rang_ = true;  // who waits is to be told, too
+  if (!lines_.empty() && wait(0, -1)) rang_ = true;  // who waits is to be told, too
   return rung_.erase(channel) == 1;
 }
 

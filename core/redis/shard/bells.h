@@ -27,8 +27,9 @@ class Bells {
   bool is_refused() const { return is_refused_; }
   bool hears(const std::string& channel) const { return heard_.count(channel) == 1; }
   bool hears_all(std::span<const std::string> channels) const;
-  /// Waits at most so long for any of them. True: one rang, or may have while it was not heard.
-  bool wait(int64_t at_most_ms);
+  /// Waits at most so long for any of them, or until that descriptor can be read (-1: none). True: one rang,
+  /// or may have while it was not heard.
+  bool wait(int64_t at_most_ms, int interrupted);
   /// Whether that one has rung since the last time.
   bool take_rung(const std::string& channel);
   bool has_rung(const std::string& channel) const { return rung_.count(channel) == 1; }

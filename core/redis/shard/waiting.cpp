@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kDeafMs = 50;       // between two looks of one whom nobody tells of anything
 constexpr int64_t kNapPart = 8;       // of what it has waited
-constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen
+constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen that has no descriptor
 constexpr int64_t kSpreadMs = 5;      // over which those look who wait for the same time
 
 // One that is woken all the time, for whatever reason, looks no more often than that.
@@ -43,21 +43,25 @@ Waiting::End Waiting::end() const {
 
 template <class Pause>
 Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
+  const int interrupted = interrupt_ == nullptr ? -1 : interrupt_->descriptor();
+  const bool is_seen = interrupt_ == nullptr || interrupted >= 0;
   const int64_t end_ms = system_clock().boot_ms() + ms;
   for (int64_t rest_ms = ms; rest_ms > 0; rest_ms = end_ms - system_clock().boot_ms()) {
     if (const End now = end(); now != End::goes_on) return now;
     const int64_t slice_ms = std::min(rest_ms, std::max<int64_t>(1, left_ms()));
     const SignalsAllowed allowed(signals_);
-    if (pause(interrupt_ == nullptr ? slice_ms : std::min(kInterruptMs, slice_ms))) break;
+    if (pause(is_seen ? slice_ms : std::min(kInterruptMs, slice_ms), interrupted)) break;
   }
   return end();
 }
 
 Waiting::End Waiting::sleep(std::optional<int64_t> at_most_ms) {
-  return sleep_for(std::clamp<int64_t>(at_most_ms.value_or(kDeafMs), 1, kDeafMs), [](int64_t ms) {
-    ::poll(nullptr, 0, static_cast<int>(ms));
-    return false;
-  });
+  return sleep_for(std::clamp<int64_t>(at_most_ms.value_or(kDeafMs), 1, kDeafMs),
+                   [](int64_t ms, int interrupted) {
+                     pollfd one{interrupted, POLLIN, 0};
+                     ::poll(&one, 1, static_cast<int>(ms));
+                     return false;
+                   });
 }
 
 int64_t Waiting::nap_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / kNapPart, 1, kDeafMs); }
@@ -72,8 +76,8 @@ Waiting::End Waiting::sleep(Bells& bells, int64_t patience_ms, std::optional<int
   if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - now_ms);
   int64_t ms = patience_ms;
   if (at_most_ms) ms = std::min(ms, *at_most_ms + spread_ms());
-  return sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms) {
-    const bool rang = bells.wait(slice_ms);
+  return sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms, int interrupted) {
+    const bool rang = bells.wait(slice_ms, interrupted);
     woken_ += rang ? 1 : 0;
     return rang;
   });

@@ -29,8 +29,8 @@ class Waiting {
 
  private:
   int64_t left_ms() const;
-  /// So long, but not beyond the end of the wait; in slices where there may be an interrupt, since that wakes
-  /// nobody: `pause(ms)` sleeps for one. True: the sleep is over.
+  /// So long, but not beyond the end of the wait; in slices where an interrupt wakes nobody: `pause(ms,
+  /// interrupted)` sleeps for one, or until that descriptor can be read. True: the sleep is over.
   template <class Pause>
   End sleep_for(int64_t ms, Pause pause);
 
