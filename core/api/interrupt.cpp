@@ -11,8 +11,9 @@
 
 namespace fq {
 
+/// A handler may still run, at the end of a program: it finds no descriptor then.
 Interrupt::~Interrupt() {
-  if (const int descriptor = descriptor_.load(); descriptor >= 0) ::close(descriptor);
+  if (const int descriptor = descriptor_.exchange(-1); descriptor >= 0) ::close(descriptor);
 }
 
 /// A signal ends the sleep of its own thread; another thread's has to be ended. Fit for a handler.
