@@ -81,7 +81,7 @@ Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
 /// There is no journal: what nobody needs goes with the calls that find it.
 Result<CompactReport> RedisQueue::compact() {
   FQ_TRY(shard_.tick());
-  return CompactReport{};
+  return CompactReport{.has_journal = false};
 }
 
 }  // namespace fq

@@ -82,7 +82,7 @@ Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessag
 
 Result<CompactReport> ShardedQueue::compact() {
   for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).compact());
-  return CompactReport{};
+  return CompactReport{.has_journal = false};
 }
 
 Result<void> ShardedQueue::maintain(int64_t budget_ms) {
