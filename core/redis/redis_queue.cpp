@@ -15,7 +15,7 @@ namespace fq {
 
 Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
-          .wake_latency_bound_ms = shard_.patience_ms(),
+          .wake_latency_bound_ms = shard_.look_ms(),
           .turns_told = kTurnsTold,
           .moves = true,
           .exports = true,

@@ -212,7 +212,7 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
       hears = idle == Awaiting::State::heard;
     }
     const Waiting::End end = hears
-                                 ? waiting.sleep(*shards_.bells(), visits_.patience_ms(), reply.next_wake_ms)
+                                 ? waiting.sleep(*shards_.bells(), visits_.look_ms(), reply.next_wake_ms)
                                  : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;

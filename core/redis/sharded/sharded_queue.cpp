@@ -9,7 +9,7 @@ namespace fq {
 
 Caps ShardedQueue::caps() const {
   return {.exact_global_order = false,
-          .wake_latency_bound_ms = shards_.patience_ms(),
+          .wake_latency_bound_ms = leases_.look_ms(),
           .fairness_bound = kTurnsPerShard * static_cast<uint32_t>(shards_.count()),
           .turns_told = kTurnsTold,
           .moves = true,
