@@ -178,8 +178,8 @@ class Shard {
   std::string news() const { return tag_ + "news:" + nonce_; }
   /// It waits for no work any more, of this tenant or, "", of any.
   void listens_no_more(std::string_view tenant);
-  /// It is to be told of nothing more that this list has: of a tenant, or "".
-  void strike_out(const std::string& list, const std::string& tenant);
+  /// By which all its commands go, and those of the other shards of its queue.
+  ServerLink& link() const { return *access_.link; }
   /// From the last look on, until time changes something here; none: nothing is known.
   std::optional<int64_t> due_in_ms() const { return due_in_ms_; }
   /// Its queue has others, which lend each other what limits over all of them allow.
