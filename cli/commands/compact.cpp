@@ -21,13 +21,16 @@ std::string json_of(const std::string& queue, const CompactReport& report) {
   std::string line;
   JsonWriter json(line);
   json.begin_object().key("queue").text(queue).key("gained_bytes").number(gained(report));
-  json.key("journal_bytes").number(report.bytes_after).key("files_gone").number(report.files_gone);
+  json.key("journal_bytes");
+  report.has_journal ? json.number(report.bytes_after) : json.null();
+  json.key("files_gone").number(report.files_gone);
   json.key("messages_moved").number(report.messages_moved);
   json.key("payloads_gone").number(report.payloads_gone).end_object();
   return line.append("\n");
 }
 
 std::string human_of(const std::string& queue, const CompactReport& report) {
+  if (!report.has_journal) return queue + ": nothing to gain, it has no journal\n";
   const std::string now = "the journal has " + format_size(report.bytes_after);
   const std::string gone = report.payloads_gone == 0
                                ? ""

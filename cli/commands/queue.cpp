@@ -75,11 +75,12 @@ std::string json_line(const std::string& name, const Result<Ways>& ways) {
 Result<Exit> list(const Arguments&, Session& session) {
   FQ_TRY_SET(const std::vector<std::string> queues, session.all_queues());
   const bool json = session.format() == Format::json;
+  Exit worst = queues.empty() ? Exit::nothing : Exit::done;
   for (const std::string& name : queues) {
     std::string line = name;
     if (json || session.out().is_terminal()) {
       const Result<Ways> ways = ways_of(session, name);
-      if (!ways) say(ways.error().text);
+      if (!ways) say(ways.error().text), worst = exit_of(ways.error().kind);
       if (json) line = json_line(name, ways);
       if (!json && ways && ways->paused) line += "  paused";
       if (!json && ways && ways->draining) line += "  draining";
@@ -87,7 +88,7 @@ Result<Exit> list(const Arguments&, Session& session) {
     FQ_TRY(session.out().write(line + "\n"));
   }
   FQ_TRY(session.out().flush());
-  return queues.empty() ? Exit::nothing : Exit::done;
+  return worst;
 }
 
 Result<Exit> create(const Arguments& arguments, Session& session) {

@@ -34,6 +34,7 @@ struct BackupRequest {
 };
 
 struct CompactReport {
+  bool has_journal = true;    // an engine without one has nothing to gain, and no bytes
   uint64_t bytes_before = 0;  // of the journal
   uint64_t bytes_after = 0;
   uint64_t files_gone = 0;

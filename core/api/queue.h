@@ -246,7 +246,7 @@ struct OverridePage {
 struct Caps {
   bool exact_global_order = false;      // turns are exact over all tenants, not per shard
   bool kernel_death_detection = false;  // a dead process's leases come back at once
-  int64_t wake_latency_bound_ms = 0;    // of what a wait was not told
+  int64_t wake_latency_bound_ms = 0;    // of what a wait was not told; may grow with how many wait
   uint32_t fairness_bound = 1;          // turns of an equal tenant between two turns of another
   uint32_t turns_told = 0;    // peek shows ready ones in the order of their turns so far; 0: however far
   bool moves = false;         // messages go from one queue to another

@@ -1,7 +1,7 @@
 #include "core/redis/redis_engine.h"
 
 // fq, below us.
-#include "core/base/text/escape.h"
+#include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/redis/redis_queue.h"
 #include "core/redis/sharded/move_targets.h"
@@ -40,10 +40,7 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
   Catalog catalog(access);
   if (options.create) FQ_TRY(catalog.create(location.queue));
   FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(location.queue));
-  if (!entry) {
-    return Error{ErrorKind::missing,
-                 "queue " + in_quotes(location.queue) + ": there is none; the first push makes it", 0};
-  }
+  if (!entry) return no_such_queue(location.queue);
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;
   access.queue = entry->name;

@@ -42,7 +42,7 @@ ExportedMessage exported_of(const MessageRecord& record) {
 
 std::string failure_of(const ExportedMessage& message, const Shard& shard) {
   LastError error = message.last_error.value_or(LastError{});
-  // Here that is its last failure too.
+  // In a queue on a server that is its last failure too.
   if (message.expired) error = {{}, {}, "expired", {}, message.since_wall_ms};
   if (!message.last_error && !message.expired) return {};
   Settle settle;
@@ -106,14 +106,16 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
     message.after = ties->waits;
     if (message.state == State::held || record->suspended) {
       message.delay_ms = std::max<int64_t>(ties->delay_ms, 0);
-      message.due_wall_ms = ties->due_ms > 0 ? shard_.wall_of(ties->due_ms) : 0;
+      // Without a delay it is due when it was pushed, which says nothing.
+      const bool is_put_off = ties->due_ms > (record->suspended ? 0 : record->pushed_ms);
+      message.due_wall_ms = is_put_off ? shard_.wall_of(ties->due_ms) : 0;
     }
     if (record->suspended) message.state = State::held;
   }
   settle_state(now_wall_ms, message);
-  message.last_error = read_failure(shown.at(2).text);
-  if (message.last_error) message.last_error->at_wall_ms = shard_.wall_of(message.last_error->at_wall_ms);
   message.expired = message.state == State::dead && record->expired;
+  if (!message.expired) message.last_error = read_failure(shown.at(2).text);
+  if (message.last_error) message.last_error->at_wall_ms = shard_.wall_of(message.last_error->at_wall_ms);
   FQ_TRY(add_steps(shown, message));
   return std::optional(std::move(message));
 }

@@ -15,7 +15,7 @@ namespace fq {
 
 Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
-          .wake_latency_bound_ms = shard_.patience_ms(),
+          .wake_latency_bound_ms = shard_.look_ms(),
           .turns_told = kTurnsTold,
           .moves = true,
           .exports = true,
@@ -51,18 +51,24 @@ CallId RedisQueue::drawn_call() {
   return CallId{1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax};
 }
 
-Result<bool> RedisQueue::begin_call(CallId call) {
-  const std::string name = std::to_string(number(call)), pid = std::to_string(::getpid());
-  FQ_TRY_SET(const Reply begun, shard_.change("change", {"call", name, pid}, Shard::Lost::is_repeated));
+ArgumentList RedisQueue::words_of(CallId call) {
+  ArgumentList words;
+  words.borrow("call");
+  words.add(std::to_string(number(call)));
+  words.add(std::to_string(::getpid()));
+  return words;
+}
+
+bool RedisQueue::is_begun(const Reply& reply) {
   session_.keep_alive();
-  return begun.at(1).at(0).number == 1;
+  return reply.at(1).at(0).number == 1;
 }
 
 Result<CallId> RedisQueue::begin_call() {
   for (;;) {
     const CallId call = drawn_call();
-    FQ_TRY_SET(const bool is_ours, begin_call(call));
-    if (is_ours) return call;
+    FQ_TRY_SET(const Reply begun, shard_.change("change", words_of(call).words(), Shard::Lost::is_repeated));
+    if (is_begun(begun)) return call;
   }
 }
 
@@ -81,7 +87,7 @@ Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
 /// There is no journal: what nobody needs goes with the calls that find it.
 Result<CompactReport> RedisQueue::compact() {
   FQ_TRY(shard_.tick());
-  return CompactReport{};
+  return CompactReport{.has_journal = false};
 }
 
 }  // namespace fq

@@ -66,8 +66,10 @@ class RedisQueue final : public Queue {
   Result<CallId> begin_call() override;
   /// By chance: no count of a server that lost its last writes gives a number twice.
   static CallId drawn_call();
-  /// False: another has that number.
-  Result<bool> begin_call(CallId call);
+  /// What tells a shard of it, and whether its answer says that no other has that number: then the caller is
+  /// one that is heard of.
+  static ArgumentList words_of(CallId call);
+  bool is_begun(const Reply& reply);
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
   Result<EndStatus> await_end(const EndRequest& request) override { return look_.await_end(request); }

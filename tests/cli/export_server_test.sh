@@ -6,10 +6,10 @@
 start_server "$work/r"
 away="redis+unix://$work/r"
 there() { fq --spool "$away" "$@"; }
-# Of what is held since when, each engine has its own time; only one of them tells what is closed of the dead.
+# Only one of them tells what is closed of the dead.
 alike() {
   jq -c 'select(.type != "export" and .key != "paused" and .key != "attempts" and .key != "lease") |
-    del(.attempts_in_force, .wait_failed, .after_closed) | if .state == "held" then del(.since, .due_at) else . end |
+    del(.attempts_in_force, .wait_failed, .after_closed) |
     if .since then .since |= .[0:19] else . end' "$1"
 }
 

@@ -5,7 +5,11 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <map>
+// fq, below us.
+#include "core/redis/shard/awaiting.h"
+#include "core/redis/sharded/sharded_queue.h"
 
 namespace fq::test {
 
@@ -89,6 +93,53 @@ TEST_CASE("a push and verdicts over many shards wait for one answer's time, in t
                                            : SettleStatus::ok;
     CHECK(settled.items.at(i) == expected);
   }
+}
+
+TEST_CASE("leases of many shards are extended in one answer's time, in the order of the list") {
+  AtOnce a;
+  answered(a.queue->push(a.batch()));
+  std::vector<Receipt> receipts;
+  for (const Settle& each : a.verdicts()) receipts.push_back(each.receipt);
+  REQUIRE(receipts.size() == a.names.size());
+  receipts[5] = Receipt("nonsense");
+  REQUIRE(
+      answered(a.queue->settle(std::array<Settle, 1>{Settle{.receipt = receipts[7]}}, nullptr)).items.at(0) ==
+      SettleStatus::ok);
+  std::vector<ExtendResult> extended;
+  CHECK(a.waits_of([&] { extended = answered(a.queue->extend(receipts, 60'000)); }) == 1);
+  for (size_t i = 0; i < receipts.size(); ++i) {
+    CAPTURE(i);
+    CHECK((extended.at(i).status == SettleStatus::ok) == (i != 5 && i != 7));
+    CHECK((extended.at(i).deadline_wall_ms > 0) == (i != 5 && i != 7));
+  }
+}
+
+TEST_CASE("a call whose output is to be read is told to many shards in one answer's time") {
+  AtOnce a;
+  CHECK(a.waits_of([&] { answered(a.queue->begin_call()); }) == 1);
+}
+
+TEST_CASE("who waits for what happens in many shards is noted down in all of them in one answer's time") {
+  AtOnce a;
+  auto& queue = dynamic_cast<ShardedQueue&>(*a.queue);
+  std::set<Shard*> all;
+  for (const std::string& name : a.names) all.insert(&queue.shard_of(name));
+  const std::vector<Shard*> shards(all.begin(), all.end());
+  REQUIRE(shards.size() == kShards);
+  Awaiting awaiting;
+  const Awaited idle = {.what = Awaited::What::idle};
+  REQUIRE(awaiting.listen(shards, idle) == Awaiting::State::anew);  // with bells that were not heard before
+  const auto noted = [&] {
+    int64_t count = 0;
+    for (Shard* const shard : shards) count += command(a.s.server, {"ZCARD", shard->tag() + "bi"}).number;
+    return count;
+  };
+  CHECK(noted() == kShards);
+  CHECK(a.waits_of([&] { CHECK(awaiting.listen(shards, idle) == Awaiting::State::heard); }) == 0);
+  CHECK(a.waits_of([&] { awaiting.leave(); }) == 1);
+  CHECK(noted() == 0);
+  CHECK(a.waits_of([&] { CHECK(awaiting.listen(shards, idle) == Awaiting::State::anew); }) == 1);
+  CHECK(noted() == kShards);
 }
 
 TEST_CASE("a shard that has no room for its part says so, and the others take theirs") {

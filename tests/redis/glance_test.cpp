@@ -214,6 +214,20 @@ TEST_CASE("the more wait for work of many shards, the more seldom each of them r
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
+TEST_CASE("how late a message may be found is told by how many waited when it was last looked") {
+  const GlanceScene scene("");
+  const auto queue = scene.open({});
+  const std::unique_ptr<Queue> waits = scene.open(kShortPatience);
+  CHECK(waits->caps().wake_latency_bound_ms == 20);
+  auto taken = std::async(std::launch::async, [&] { return waits->lease(until_there()); });
+  scene.wait_for_waiters(1);
+  command(scene.server(), {"HSET", kOnlyRoot, "waiters", "3000"});
+  scene.wait_for_glances(2);
+  push_one(*queue, "t", "x");
+  CHECK(answered(taken.get()).deliveries.size() == 1);
+  CHECK(waits->caps().wake_latency_bound_ms == 1'200);
+}
+
 TEST_CASE("whatever a server answers to a glance, the wait goes on, and a bell ends it") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());

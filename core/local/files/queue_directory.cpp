@@ -15,6 +15,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
+#include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 
@@ -174,8 +175,7 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
       return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it",
                    ENOENT};
     }
-    return Error{ErrorKind::missing, queue_object(queue) + ": there is none; the first push makes it",
-                 ENOENT};
+    return no_such_queue(queue);
   }
   FQ_TRY(check_owner(opened.get(), queue_object(queue)));
   return open_disk(opened.release(), queue_object(queue));

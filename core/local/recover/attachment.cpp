@@ -5,6 +5,7 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/local/files/queue_directory.h"
 #include "core/local/shared/segment_size.h"
@@ -75,8 +76,7 @@ Result<bool> Attachment::attach_once() {
   if (is_missing(opened) && !create_) {
     // A look makes no queue out of an empty directory.
     const Result<std::vector<std::string>> names = disk_->list("");
-    if (names.ok() && names->empty())
-      return Error{ErrorKind::missing, object() + ": there is none; the first push makes it", ENOENT};
+    if (names.ok() && names->empty()) return no_such_queue(location_.queue);
   }
   if (is_missing(opened)) opened = LockFile::open(*disk_, "lock", true);
   if (is_missing(opened)) {

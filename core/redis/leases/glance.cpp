@@ -12,24 +12,10 @@
 
 namespace fq {
 
-namespace {
-
-// All who wait together read and call no more often than that: chosen, each is some 2 % of a server's
-// processor.
-constexpr uint64_t kReadsASecond = 2'500, kCallsASecond = 100;
-
-/// Between two of one of so many.
-int64_t share_ms(uint64_t waiters, uint64_t a_second) {
-  return static_cast<int64_t>(waiters * 1'000 / a_second);
-}
-
-}  // namespace
-
 Glance::Glance(Shard& shard, const LeaseRequest& request)
     : shard_(shard),
       is_enough_(takes(request) && !request.until_idle),
-      is_of_tenant_(!request.tenant.empty()),
-      patience_ms_(shard.patience_ms()) {
+      is_of_tenant_(!request.tenant.empty()) {
   const std::string& tag = shard.tag();
   const std::string tenant(request.tenant);
   commands_ = {{"HMGET", tag + "h", "ops", "hinted", "open", "due", "session", "waiters"},
@@ -49,8 +35,8 @@ bool Glance::is_open(bool shows) {
 
 void Glance::take_count(const Reply& waiters) {
   const uint64_t count = waiters_in(waiters);
-  patience_ms_ = std::max(shard_.patience_ms(), share_ms(count, kReadsASecond));
-  doubt_ms_ = std::max(patience_ms_, share_ms(count, kCallsASecond));
+  shard_.note_waiters(count);
+  doubt_ms_ = std::max(shard_.look_ms(), Patience(0, kCallsASecond).ms(count));
 }
 
 /// What cannot be read is told by a call.
@@ -74,7 +60,7 @@ Waiting::End Glance::sleep(Waiting& waiting, std::optional<int64_t> due_in_ms) {
   for (;;) {
     const auto slept_ms = [&] { return system_clock().boot_ms() - begin_ms; };
     const std::optional<int64_t> left_ms = due_in_ms ? std::optional(*due_in_ms - slept_ms()) : std::nullopt;
-    const Waiting::End end = waiting.sleep(bells, patience_ms_, left_ms);
+    const Waiting::End end = waiting.sleep(bells, shard_.look_ms(), left_ms);
     const bool is_due = due_in_ms && slept_ms() >= *due_in_ms;
     const bool is_told = bells.has_rung(bell) || !bells.hears(bell);
     if (end != Waiting::End::goes_on || !is_enough_ || is_due || is_told || shows_something()) return end;

@@ -37,7 +37,6 @@ class Glance {
   const bool is_enough_;  // in the place of a call
   std::vector<std::vector<std::string>> commands_;
   bool is_of_tenant_;
-  int64_t patience_ms_;     // between two
   int64_t doubt_ms_ = 0;    // so long it is not believed again what a call did not find
   int64_t doubted_ms_ = 0;  // until then
 };

@@ -352,31 +352,4 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
   return reply;
 }
 
-Result<std::vector<ExtendResult>> RedisLeases::extend(std::span<const Receipt> receipts,
-                                                      int64_t duration_ms) {
-  std::vector<ExtendResult> results;
-  ArgumentList arguments;
-  arguments.add(bytes_wanted(nullptr, 0, 0, false));
-  for (const std::string_view none : {"", "0"}) arguments.borrow(none);
-  std::vector<Parts> sent;
-  for (const Receipt& receipt : receipts) {
-    Parts parts = parts_of(receipt);
-    results.push_back({.status = parts.fault == SettleStatus::ok ? SettleStatus::unknown : parts.fault});
-    if (parts.fault == SettleStatus::ok) sent.push_back(std::move(parts));
-  }
-  arguments.add(extension(sent.size(), duration_ms));
-  for (const Parts& each : sent) {
-    for (const std::string* const word : {&each.id, &each.serial, &each.nonce}) arguments.borrow(*word);
-  }
-  FQ_TRY_SET(const Reply answer, shard_.change("work", arguments.words()));
-  size_t answered = 0;
-  for (ExtendResult& result : results) {
-    if (result.status != SettleStatus::unknown) continue;
-    result.status = status_of(answer.at(2).at(answered++));
-    if (result.status == SettleStatus::ok)
-      result.deadline_wall_ms = shard_.wall_of(answer.at(0).at(0).number + duration_ms);
-  }
-  return results;
-}
-
 }  // namespace fq

@@ -39,6 +39,14 @@ class RedisLeases {
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next,
                              const std::optional<Sent>& sent = {});
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+  /// Leases that are to be longer: as far as is known before it is asked, and which of the calls asks.
+  struct Extending {
+    std::vector<ExtendResult> results;
+    size_t call;
+  };
+  Extending add_to(CallsAtOnce& calls, std::span<const Receipt> receipts, int64_t duration_ms);
+  /// Once, when the calls were sent.
+  Result<std::vector<ExtendResult>> extend(CallsAtOnce& calls, Extending extending, int64_t duration_ms);
   /// What messages cost, beside those of other shards: in the server's units; and how many there are of which
   /// it has not said so.
   struct Paid {

@@ -13,7 +13,24 @@ constexpr std::string_view kKinds[] = {
     "",        "pushed",    "leased",    "extended",    "acked",   "retried",  "released",
     "buried",  "expired",   "cancelled", "kicked",      "freed",   "replaced", "edited",
     "stepped", "unstepped", "scheduled", "unscheduled", "skipped", "left",     "arrived"};
-constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5;
+constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5, kPushed = 6;
+
+/// False: it is none.
+bool read_pushed(std::string_view tail, StreamEvent& record) {
+  Unpacker pushed(tail);
+  record.pushed_bytes = pushed.number<uint32_t>();
+  const auto key_bytes = pushed.number<uint8_t>();
+  record.priority = pushed.number<int32_t>();
+  auto waits = pushed.number<uint16_t>();
+  record.key = pushed.raw(key_bytes);
+  for (; waits > 0 && pushed.ok(); --waits) {
+    const auto id = static_cast<uint64_t>(pushed.whole());
+    std::string& ids = pushed.number<uint8_t>() != 0 ? record.after_any : record.after;
+    ids.append(ids.empty() ? "" : ",").append(std::to_string(id));
+  }
+  record.tags = pushed.rest();
+  return pushed.ok();
+}
 
 }  // namespace
 
@@ -34,6 +51,7 @@ std::optional<StreamEvent> read_event(Unpacker& bytes) {
   const std::string_view tail = bytes.raw(bytes.number<uint32_t>());
   if (what == kFailure) record.failure = tail;
   if (what == kTags) record.tags = tail;
+  if (what == kPushed && !read_pushed(tail, record)) return std::nullopt;
   if (what == kSchedule) {
     Unpacker schedule(tail);
     record.scheduled_wall_ms = schedule.whole();

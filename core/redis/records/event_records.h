@@ -4,6 +4,7 @@
 
 // System.
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 // fq, below us.
@@ -27,6 +28,11 @@ struct StreamEvent {
   std::string_view schedule;  // that it is about, and for skipped: which time, and why (Occurrence)
   int64_t scheduled_wall_ms = 0;
   uint8_t skipped = 0;
+  // pushed, unless an older fq told it: bytes of its payload, and what else its turn rests on.
+  std::optional<uint64_t> pushed_bytes;
+  int32_t priority = 0;
+  std::string_view key;
+  std::string after, after_any;  // ids, "3,17"
   std::string_view other_queue;  // left for it, or arrived from it: the message has this id there
   uint64_t other_id = 0;
 };

@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/shard/bells.h"
+#include "core/redis/shard/calls_at_once.h"
 
 namespace fq {
 
@@ -39,16 +40,25 @@ Awaiting::State Awaiting::listen(std::span<Shard* const> shards, const Awaited& 
     if (!bells->hears(channels.back()) || bells->take_rung(channels.back())) noted_.erase(shard);
   }
   if (!bells->listen(channels)) return State::deaf;
-  State state = State::heard;
+  CallsAtOnce calls(shards[0]->link());
+  std::vector<Shard*> called;
+  const std::string letter = letter_of(what.what);
   for (Shard* const shard : shards) {
     if (noted_.count(shard) == 1) continue;
-    const std::string letter = letter_of(what.what);
-    const std::vector<std::string_view> words = {what.tenant, letter, what.id, what.delivery};
-    if (!shard->change("listen", words)) return State::deaf;
-    noted_.insert(shard);
-    state = State::anew;
+    ArgumentList words;
+    for (const std::string* const word : {&what.tenant, &letter, &what.id, &what.delivery})
+      words.borrow(*word);
+    calls.add(*shard, "listen", std::move(words));
+    called.push_back(shard);
   }
-  return state;
+  if (called.empty()) return State::heard;
+  calls.send();
+  bool are_noted = true;
+  for (size_t i = 0; i < called.size(); ++i) {
+    if (calls.answer(i, Shard::Lost::is_unknown)) noted_.insert(called[i]);
+    are_noted = are_noted && noted_.count(called[i]) == 1;
+  }
+  return are_noted ? State::anew : State::deaf;
 }
 
 Waiting::End Awaiting::next(Waiting& waiting, Shard& shard, const Awaited& what) {
@@ -72,11 +82,14 @@ Waiting::End Awaiting::next(Waiting& waiting, std::span<Shard* const> shards, co
   return waiting.sleep(*shards[0]->bells(), shards[0]->patience_ms(), due_ms);
 }
 
+/// Where it stays noted down it costs one bell.
 void Awaiting::leave() {
+  std::vector<std::vector<std::string>> commands;
   for (Shard* const shard : noted_) {
     if (!shard->bells()->take_rung(shard->news()))
-      shard->strike_out("b" + letter_of(what_.what), what_.tenant);
+      commands.push_back({"ZREM", shard->tag() + "b" + letter_of(what_.what), shard->nonce() + what_.tenant});
   }
+  if (!commands.empty()) static_cast<void>((*noted_.begin())->link().ask(commands));
   noted_.clear();
 }
 

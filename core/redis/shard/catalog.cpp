@@ -11,6 +11,7 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
+#include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
@@ -24,10 +25,6 @@ constexpr std::string_view kSchema = "1";
 
 constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
 constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that
-
-Error no_such(const std::string& queue) {
-  return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
-}
 
 std::string drawn_digits() {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -222,7 +219,7 @@ Result<void> Catalog::remove(const std::string& queue) {
   const std::string queues = access_.place.key("queues");
   FQ_TRY(meta_of(queue));  // it may have another name by now
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
-  if (known.number == 0) return no_such(queue);
+  if (known.number == 0) return no_such_queue(queue);
   FQ_TRY(remove_rest(queue));
   const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.
@@ -272,7 +269,7 @@ Error in_use(const std::string& queue, int64_t pid) {
 
 Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
   FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
-  if (!entry) return no_such(queue);
+  if (!entry) return no_such_queue(queue);
   FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
   return is_cluster ? rename_in_parts(*entry, name) : rename_at_once(*entry, name);
 }
@@ -287,7 +284,7 @@ Result<void> Catalog::rename_at_once(const QueueEntry& entry, const std::string&
   const std::string& said = reply.at(0).text;
   if (said == "exists") return taken(name);
   if (said == "attached") return in_use(queue, reply.at(1).number);
-  return said == "renamed" ? Result<void>() : no_such(queue);
+  return said == "renamed" ? Result<void>() : no_such_queue(queue);
 }
 
 Result<std::string> Catalog::retitle(const std::string& queue, std::string_view part,
@@ -314,7 +311,7 @@ Result<void> Catalog::rename_in_parts(const QueueEntry& entry, const std::string
   FQ_TRY(check_unattended(entry));
   FQ_TRY_SET(const std::string gets, retitle(entry.name, "begin", entry.places, name));
   FQ_POINT("retitle.begun");
-  if (gets.empty()) return no_such(entry.name);
+  if (gets.empty()) return no_such_queue(entry.name);
   FQ_TRY_SET(const auto meta, read_meta(entry.name));
   const bool is_there = meta.contains("to");  // else somebody has finished it
   FQ_TRY_SET(const bool done, is_there ? finish_rename(entry.name, meta) : Result<bool>(true));

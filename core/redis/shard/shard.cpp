@@ -265,12 +265,6 @@ bool Shard::see_to_crossings(const Reply& reply) {
 
 void Shard::listens_no_more(std::string_view tenant) { static_cast<void>(change("listen", {tenant, "-"})); }
 
-/// Where it stays it costs one bell.
-void Shard::strike_out(const std::string& list, const std::string& tenant) {
-  const std::string key = tag_ + list, member = nonce_ + tenant;
-  static_cast<void>(access_.link->call(key, std::array<std::string_view, 3>{"ZREM", key, member}));
-}
-
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/shard/library.h"
+#include "core/redis/shard/patience.h"
 #include "core/redis/shard/server_link.h"
 #include "core/redis/signing/command_key.h"
 #include "core/redis/wire/answer.h"
@@ -167,6 +168,9 @@ class Shard {
   const std::string& nonce() const { return nonce_; }
   /// So long who waits looks at nothing, should it be told of nothing.
   int64_t patience_ms() const { return access_.place.poll_ms; }
+  /// The same of who waits for work, of so many as were there when it was last looked.
+  int64_t look_ms() const { return Patience(patience_ms(), kReadsASecond).ms(waiters_); }
+  void note_waiters(uint64_t count) { waiters_ = count; }
   Bells* bells() const { return access_.bells.get(); }
   /// The channel on which this session hears of what there is.
   std::string bell() const { return tag_ + "bell:" + nonce_; }
@@ -174,8 +178,8 @@ class Shard {
   std::string news() const { return tag_ + "news:" + nonce_; }
   /// It waits for no work any more, of this tenant or, "", of any.
   void listens_no_more(std::string_view tenant);
-  /// It is to be told of nothing more that this list has: of a tenant, or "".
-  void strike_out(const std::string& list, const std::string& tenant);
+  /// By which all its commands go, and those of the other shards of its queue.
+  ServerLink& link() const { return *access_.link; }
   /// From the last look on, until time changes something here; none: nothing is known.
   std::optional<int64_t> due_in_ms() const { return due_in_ms_; }
   /// Its queue has others, which lend each other what limits over all of them allow.
@@ -217,6 +221,7 @@ class Shard {
   std::unique_ptr<RoomLender> lender_;
   std::optional<std::vector<std::string>> full_;
   std::optional<int64_t> due_in_ms_;
+  uint64_t waiters_ = 0;
 };
 
 }  // namespace fq

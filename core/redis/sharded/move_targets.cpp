@@ -1,7 +1,7 @@
 #include "core/redis/sharded/move_targets.h"
 
 // fq, below us.
-#include "core/base/text/escape.h"
+#include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/redis/sharded/sharded_queue.h"
 #include "core/redis/wire/slots.h"
@@ -48,7 +48,7 @@ class ManyShards final : public MoveTarget {
 Result<std::unique_ptr<MoveTarget>> open_move_target(const ServerAccess& access, const std::string& queue) {
   Catalog catalog(access);
   FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(queue));
-  if (!entry) return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
+  if (!entry) return no_such_queue(queue);
   ServerAccess there = access;
   there.queue = entry->name;
   if (entry->tags.empty()) return std::unique_ptr<MoveTarget>(std::make_unique<OneShard>(*entry, there));

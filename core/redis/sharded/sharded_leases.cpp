@@ -211,9 +211,8 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
       if (idle == Awaiting::State::anew) continue;
       hears = idle == Awaiting::State::heard;
     }
-    const Waiting::End end = hears
-                                 ? waiting.sleep(*shards_.bells(), visits_.patience_ms(), reply.next_wake_ms)
-                                 : waiting.sleep(reply.next_wake_ms);
+    const Waiting::End end = hears ? waiting.sleep(*shards_.bells(), visits_.look_ms(), reply.next_wake_ms)
+                                   : waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
     if (end != Waiting::End::goes_on) return reply;
@@ -258,10 +257,18 @@ Result<std::vector<ExtendResult>> ShardedLeases::extend(std::span<const Receipt>
                                                         int64_t duration_ms) {
   std::vector<ExtendResult> results(receipts.size());
   const auto groups = by_shard(receipts, [this](const Receipt& each) { return shards_.of_receipt(each); });
+  CallsAtOnce calls(shards_.link());
+  std::vector<RedisLeases::Extending> sent;
   for (const auto& [shard, places] : groups) {
     std::vector<Receipt> some;
     for (const size_t place : places) some.push_back(receipts[place]);
-    FQ_TRY_SET(const std::vector<ExtendResult> said, shards_.at(shard).leases().extend(some, duration_ms));
+    sent.push_back(shards_.at(shard).leases().add_to(calls, some, duration_ms));
+  }
+  calls.send();
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const auto& [shard, places] = groups[group];
+    FQ_TRY_SET(const std::vector<ExtendResult> said,
+               shards_.at(shard).leases().extend(calls, std::move(sent[group]), duration_ms));
     for (size_t i = 0; i < places.size(); ++i) results[places[i]] = said.at(i);
   }
   return results;

@@ -20,6 +20,8 @@ class ShardedLeases {
   /// Nothing was ready or leased, or on its way back, anywhere at one moment. `busy`: a shard in which that
   /// is not so; none: others changed something meanwhile.
   Result<bool> is_idle(std::optional<size_t>& busy);
+  /// So long who waits looks at nothing, as far as is known of who else waits.
+  int64_t look_ms() const { return visits_.look_ms(); }
 
  private:
   /// How far a pass over the shards has come.

@@ -26,9 +26,14 @@ Result<void> ShardedPush::check_ties(const NewMessage& message) const {
 Result<CallId> ShardedPush::begin_call() {
   for (;;) {
     const CallId call = RedisQueue::drawn_call();
+    CallsAtOnce calls(shards_.link());
+    for (size_t shard = 0; shard < shards_.count(); ++shard)
+      calls.add(shards_.at(shard).shard(), "change", RedisQueue::words_of(call));
+    calls.send();
     bool is_ours = true;
-    for (size_t shard = 0; is_ours && shard < shards_.count(); ++shard) {
-      FQ_TRY_SET(is_ours, shards_.at(shard).begin_call(call));
+    for (size_t shard = 0; shard < shards_.count(); ++shard) {
+      FQ_TRY_SET(const Reply begun, calls.answer(shard, Shard::Lost::is_repeated));
+      is_ours = shards_.at(shard).is_begun(begun) && is_ours;
     }
     if (is_ours) return call;
   }

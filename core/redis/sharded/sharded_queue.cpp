@@ -9,7 +9,7 @@ namespace fq {
 
 Caps ShardedQueue::caps() const {
   return {.exact_global_order = false,
-          .wake_latency_bound_ms = shards_.patience_ms(),
+          .wake_latency_bound_ms = leases_.look_ms(),
           .fairness_bound = kTurnsPerShard * static_cast<uint32_t>(shards_.count()),
           .turns_told = kTurnsTold,
           .moves = true,
@@ -82,7 +82,7 @@ Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessag
 
 Result<CompactReport> ShardedQueue::compact() {
   for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).compact());
-  return CompactReport{};
+  return CompactReport{.has_journal = false};
 }
 
 Result<void> ShardedQueue::maintain(int64_t budget_ms) {

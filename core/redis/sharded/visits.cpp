@@ -7,14 +7,14 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/base/clock.h"
+// fq, this room.
+#include "core/redis/shard/patience.h"
 
 namespace fq {
 
 namespace {
 
-constexpr int64_t kFreshMs = 20;  // so long what was read is used again
-// All who wait together read no more roots than that: chosen, some 4 % of the processor of one server.
-constexpr uint64_t kRootsASecond = 10'000;
+constexpr int64_t kFreshMs = 20;         // so long what was read is used again
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
 
@@ -123,9 +123,8 @@ Result<void> Visits::look(bool fresh) {
   return {};
 }
 
-int64_t Visits::patience_ms() const {
-  const uint64_t roots = waiters_ * shards_.count();
-  return std::max(shards_.patience_ms(), static_cast<int64_t>(roots * 1'000 / kRootsASecond));
+int64_t Visits::look_ms() const {
+  return Patience(shards_.patience_ms(), kRootsASecond).ms(waiters_ * shards_.count());
 }
 
 void Visits::begin() {

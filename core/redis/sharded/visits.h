@@ -53,7 +53,7 @@ class Visits {
   std::optional<int64_t> next_due_ms() const;
 
   /// So long who waits looks at nothing, should it be told of nothing: longer the more others do.
-  int64_t patience_ms() const;
+  int64_t look_ms() const;
 
   /// From now on its news is looked for, too.
   void watch(size_t shard) { watched_.insert(shard); }

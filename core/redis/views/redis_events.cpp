@@ -101,6 +101,11 @@ Event RedisEvents::event_of(const StreamEvent& record) {
     const MessageRecord pushed = read_job_block(*record.tags);
     event.schedule = keep(pushed.schedule);
     event.scheduled_wall_ms = pushed.scheduled_wall_ms;
+    event.bytes = record.pushed_bytes;
+    event.priority = record.priority;
+    event.key = keep(record.key);
+    event.after = keep(record.after);
+    event.after_any = keep(record.after_any);
   }
   if (record.step_kind != 0) {
     event.step = keep(record.step);
@@ -187,7 +192,8 @@ Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_
     if (each.pid != 0) event.pid = each.pid;
     event.reason = each.reason;
     event.until_wall_ms = each.until_wall_ms;
-    event.due_wall_ms = each.due_wall_ms;
+    // What a push has given is told of the message itself.
+    if (each.event != "pushed") event.due_wall_ms = each.due_wall_ms;
     event.exit = each.exit;
     event.signal = each.signal;
     event.stderr_tail = each.stderr_tail;

@@ -89,6 +89,8 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   const bool was_started = info.state == State::leased || info.state == State::dead || ended;
   if (ended || info.state == State::dead) info.ended_at_wall_ms = shard_.wall_of(record->since_ms);
   if (was_started && record->began_ms != 0) info.started_at_wall_ms = shard_.wall_of(record->began_ms);
+  // The record names who held it last for longer than that holds it.
+  if (info.started_at_wall_ms && record->pid != 0) info.worker_pid = static_cast<int>(record->pid);
   if (!ended) info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
     if (!record->debounced) info.unique = ties->unique;

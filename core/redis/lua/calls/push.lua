@@ -13,6 +13,10 @@ function M.read(call, path, fields, key, rest)
   terms.meet(call, path)
   local priority, attempts_max, payload_bytes, ttl, delay, at, kind, mode, unique_for, quiet, max_wait, is_command, keep, bytes,
     from = struct.unpack(FIELDS, fields)
+  local numbers = ttl + delay + at + unique_for + quiet + max_wait + keep  -- none, where one of them is none
+  if from + bytes - 1 > #fields or numbers - numbers ~= 0 or #rest ~= 4 + struct.unpack('<I4', rest) + payload_bytes then
+    error('that is no push')
+  end
   local after = {}
   for each = from + bytes, #fields, 9 do
     local id, any = struct.unpack('<dB', fields, each)

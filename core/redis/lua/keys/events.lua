@@ -2,22 +2,34 @@
 --
 -- An event: its kind, when it was, the message; serial, until, due and expires, as far as they say something (0:
 -- not); the process that holds it, the nonce; the tenant, and behind a byte that says what it is the rest: why
--- an attempt failed, the tags of what was pushed, kind, bytes and name of a step,
--- of a schedule a time, what became of that, and the name, or of another queue the id there, its name, and the tags of what
--- came from it. core/redis/records/event_records.h is its twin.
+-- an attempt failed, the tags of what was changed, kind, bytes and name of a step,
+-- of a schedule a time, what became of that, and the name, of another queue the id there, its name, and the tags of what
+-- came from it, or of what was pushed the values that its turn rests on, and its tags.
+-- core/redis/records/event_records.h is its twin.
 local M = {}
 local EVENT = '<BddddddI4c6BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
   unscheduled = 17, skipped = 18, left = 19, arrived = 20}
-local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE = 0, 1, 2, 3, 4, 5
+local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE, PUSHED = 0, 1, 2, 3, 4, 5, 6
+-- How many bytes its payload and its sort key have, its priority, and how many it waits for; the key; then of each of
+-- these its id, and whether any end will do.
+local VALUES, WAIT = '<I4Bi4H', '<dB'
 local PAGE = 64            -- entries of a reply, and bytes of which no more follow
 local PAGE_BYTES = 4194304
 
 -- The block of tags that the rest of a message begins with.
 local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4', rest)) end
 
--- `more`: until, due, expires, failure, rest, step, schedule, elsewhere: what of these the kind has.
+local function values_of(m, waits)
+  local head = struct.pack(VALUES, m.bytes, #m.key, m.priority, #waits) .. m.key
+  if #waits == 0 then return head end
+  local parts = {head}
+  for _, each in ipairs(waits) do parts[#parts + 1] = struct.pack(WAIT, each.id, each.any and 1 or 0) end
+  return table.concat(parts)
+end
+
+-- `more`: until, due, expires, failure, rest, step, schedule, elsewhere, waits: what of these the kind has.
 local NO_MORE = {}
 function M.note(call, m, kind, more)
   more = more or NO_MORE
@@ -25,6 +37,7 @@ function M.note(call, m, kind, more)
   local what, tail = NOTHING, ''
   if more.failure then what, tail = FAILURE, more.failure end
   if more.rest then what, tail = TAGS, tags_of(more.rest) end
+  if more.waits then what, tail = PUSHED, values_of(m, more.waits) .. tail end
   if more.step then what, tail = STEP, more.step end
   if more.schedule then what, tail = SCHEDULE, more.schedule end
   if more.elsewhere then

@@ -2,36 +2,49 @@
 local M = {}
 local STEPS = 1024  -- in one call
 
+-- What a new one waits for, each once; `behind`: the one that has its key.
+local function waits_of(p, behind)
+  if #p.after == 0 and not behind then return p.after end
+  local found, seen = {}, {}
+  local function add(each)
+    if seen[each.id] then return end
+    seen[each.id] = true
+    found[#found + 1] = each
+  end
+  for _, each in ipairs(p.after) do add(each) end
+  if behind then add({id = behind.id, any = true, for_key = true}) end
+  return found
+end
+
 -- A new one: held where it came after something, or behind the one that has its key.
 function M.add(call, p, behind)
-  local m = messages.add(call, p)
-  local waits_for = p.after
-  if behind then
-    local ties = store.ties(call, m, true)
-    ties.behind = behind.id
-    store.ties(call, behind, true).follower = m.id
-    behind.changed = true
-    waits_for = {unpack(p.after)}
-    local is_there = false
-    for _, each in ipairs(waits_for) do is_there = is_there or each.id == behind.id end
-    if not is_there then waits_for[#waits_for + 1] = {id = behind.id, any = true, for_key = true} end
-  end
+  local waits_for = waits_of(p, behind)
+  local m = messages.add(call, p, waits_for)
   if #waits_for == 0 then
     messages.come_back(call, m, p.delay)
     return m
   end
   local ties = store.ties(call, m, true)
-  local seen = {}
+  if behind then
+    ties.behind = behind.id
+    store.ties(call, behind, true).follower = m.id
+    behind.changed = true
+  end
   for _, each in ipairs(waits_for) do
-    if not seen[each.id] then
-      seen[each.id] = true
-      ties.waits[#ties.waits + 1] = {id = each.id, any = each.any, for_key = each.for_key, closed = false, began = waits.began(call)}
-      if store.has_ended(store.state(call, each.id)) then ends.note(call, each.id) end
-    end
+    ties.waits[#ties.waits + 1] = {id = each.id, any = each.any, for_key = each.for_key, closed = false, began = waits.began(call)}
+    if store.has_ended(store.state(call, each.id)) then ends.note(call, each.id) end
   end
   ties.due = call.now + p.delay
   messages.hold(call, m)
   return m
+end
+
+-- It is not served any more, since that one was not acked.
+local function fail(call, m, ended, state)
+  local how = state == 'cancelled' and 'was cancelled' or 'is dead'
+  local why = records.reason('message ' .. text.num(ended) .. ', which it came after, ' .. how)
+  m.failure = records.failure(call.now, why)
+  messages.bury(call, m, 'buried', call.now, why)
 end
 
 -- What it waited for has ended so.
@@ -46,7 +59,7 @@ local function settle_wait(call, m, ended, state)
     open = open or not wait.closed
   end
   m.changed = true
-  if failed then return messages.bury(call, m, 'buried', call.now) end
+  if failed then return fail(call, m, ended, state) end
   if open then return end
   uniques.leave_leader(call, m)
   ties.waits = {}

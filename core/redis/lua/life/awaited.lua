@@ -10,6 +10,7 @@
 -- A bell may be lost, with a connection: then it looks as late as its own patience says.
 local M = {}
 local NONCE_BYTES = text.NONCE_BYTES
+local KINDS = 'eoilr'
 local LOOKED_AT = 64  -- by one call, where each has to be asked: the others are as if their bells were lost
 local FOR_ALL = false -- room for whoever waits for it
 
@@ -21,6 +22,7 @@ end
 
 -- It waits from now on. `id`, `delivery`: of the message, and of the run that it reads ('0': none).
 function M.listen(root, nonce, kind, tenant, id, delivery)
+  if #kind ~= 1 or not string.find(KINDS, kind, 1, true) then error('nobody waits for that') end
   local tag = string.sub(root, 1, -2)
   redis.call('ZADD', tag .. 'b' .. kind, kind == 'r' and text.num(time.read(root)) or id, nonce .. tenant)
   if kind == 'o' then runs.listen(tag, runs.name_of(id, delivery)) end

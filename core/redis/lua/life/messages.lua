@@ -35,7 +35,7 @@ local function leave(call, m, at)
     sums.serve(call, m.path, costs.given_by_run(call, ticks))
     m.run_ticks = nil
     if m.living then sessions.drop(call, m) end
-    m.living, m.watched, m.pid = false, false, 0
+    m.living, m.watched = false, false
   end
   if m.state == DEAD then count(call, m.path, 'bytes', m.bytes + m.step_bytes) end
   if m.state == DEAD then view.take(places.graves(call), records.member_of(m)) end
@@ -47,7 +47,7 @@ local function enter(call, m, state, at)
   m.state = state
   count(call, m.path, records.STATES[state])
   if returns(m, state) then count(call, m.path, 'returning') end
-  if state == READY or state == DEAD then m.since = at end
+  if state == READY or state == DEAD or state == HELD then m.since = at end
   if state == READY then
     bell.open(call, m.path)
     queues.put(call, m)
@@ -158,8 +158,9 @@ local function attempt_failed(call, m, delay, failure)
 end
 
 -- A new one, with what the client has packed of it; it stands nowhere yet. `p.arrives`: it was pushed to another queue, and
--- is not counted as pushed here; `p.from`: that one, where it is known, and its id there.
-function M.add(call, p)
+-- is not counted as pushed here; `p.from`: that one, where it is known, and its id there. `waits`: what it waits for, of a
+-- push.
+function M.add(call, p, waits)
   local m = {id = call.n + call.step, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
@@ -171,7 +172,7 @@ function M.add(call, p)
   count(call, m.path, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, p.arrives and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
-    rest = p.rest, elsewhere = p.from})
+    rest = p.rest, elsewhere = p.from, waits = waits})
   return m
 end
 
