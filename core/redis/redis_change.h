@@ -5,7 +5,7 @@
 #include <span>
 // fq, this room.
 #include "core/redis/records/records.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/shard/shard.h"
 #include "core/redis/signing/command_signer.h"
 

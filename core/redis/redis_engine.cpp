@@ -6,8 +6,8 @@
 #include "core/redis/redis_queue.h"
 #include "core/redis/sharded/move_targets.h"
 #include "core/redis/sharded/sharded_queue.h"
-#include "core/redis/shard/bells.h"
-#include "core/redis/shard/kept_policy.h"
+#include "core/redis/waits/bells.h"
+#include "core/redis/policy/kept_policy.h"
 #include "core/redis/shard/rights.h"
 #include "core/redis/views/servers_health.h"
 

@@ -3,7 +3,7 @@
 
 // fq, this room.
 #include "core/redis/views/redis_look.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

@@ -10,7 +10,7 @@
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 #include "core/redis/wire/answer.h"
 
 namespace fq {

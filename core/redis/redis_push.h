@@ -6,7 +6,7 @@
 #include <span>
 // fq, this room.
 #include "core/redis/shard/calls_at_once.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

@@ -3,7 +3,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/redis/shard/catalog.h"
+#include "core/redis/catalog/catalog.h"
 #include "core/redis/redis_change.h"
 #include "core/redis/views/redis_events.h"
 #include "core/redis/redis_exchange.h"
@@ -12,7 +12,7 @@
 #include "core/redis/views/redis_look.h"
 #include "core/redis/moves/redis_mover.h"
 #include "core/redis/views/redis_peek.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/redis_push.h"
 #include "core/redis/redis_schedules.h"
 #include "core/redis/redis_steps.h"

@@ -10,7 +10,7 @@
 #include "core/engine/schedule_times.h"
 // fq, this room.
 #include "core/redis/records/schedule_records.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

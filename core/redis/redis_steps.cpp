@@ -17,7 +17,7 @@
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
 #include "core/redis/redis_push.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/waits/waiting.h"
 
 namespace fq {
 

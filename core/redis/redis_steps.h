@@ -9,7 +9,7 @@
 #include <string>
 // fq, this room.
 #include "core/redis/leases/redis_leases.h"
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/signing/command_signer.h"
 
 namespace fq {

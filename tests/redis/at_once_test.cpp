@@ -8,7 +8,7 @@
 #include <array>
 #include <map>
 // fq, below us.
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 #include "core/redis/sharded/sharded_queue.h"
 
 namespace fq::test {

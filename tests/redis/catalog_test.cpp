@@ -4,7 +4,7 @@
 // System.
 #include <set>
 // fq, below us.
-#include "core/redis/shard/shard_places.h"
+#include "core/redis/catalog/shard_places.h"
 
 namespace fq::test {
 

@@ -6,7 +6,7 @@
 // System.
 #include <list>
 // fq, below us.
-#include "core/redis/shard/root_hints.h"
+#include "core/redis/waits/root_hints.h"
 // Tests.
 #include "tests/redis/dead_client.h"
 #include "tests/redis/relay.h"

@@ -7,7 +7,7 @@
 
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/waits/waiting.h"
 // Tests.
 #include "tests/redis/fixture.h"
 

@@ -7,8 +7,8 @@
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/leases/lease_words.h"
-#include "core/redis/shard/bells.h"
-#include "core/redis/shard/root_hints.h"
+#include "core/redis/waits/bells.h"
+#include "core/redis/waits/root_hints.h"
 
 namespace fq {
 

@@ -12,7 +12,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/shard/shard.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/waits/waiting.h"
 
 namespace fq {
 

@@ -4,7 +4,7 @@
 // System.
 #include <string>
 // fq, this room.
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 #include "core/redis/records/records.h"
 #include "core/redis/signing/command_signer.h"
 

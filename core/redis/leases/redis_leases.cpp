@@ -13,7 +13,7 @@
 #include "core/redis/records/packing.h"
 #include "core/redis/leases/glance.h"
 #include "core/redis/leases/lease_words.h"
-#include "core/redis/shard/bells.h"
+#include "core/redis/waits/bells.h"
 
 namespace fq {
 

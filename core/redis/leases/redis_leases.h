@@ -10,9 +10,9 @@
 // fq, this room.
 #include "core/redis/leases/redis_command_check.h"
 #include "core/redis/shard/calls_at_once.h"
-#include "core/redis/shard/catalog.h"
+#include "core/redis/catalog/catalog.h"
 #include "core/redis/records/records.h"
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 #include "core/redis/shard/session.h"
 
 namespace fq {

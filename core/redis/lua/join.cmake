@@ -26,7 +26,7 @@ endfunction()
 
 # `time`: the file that tells the time. `out_commands`: those of the server that it calls.
 function(fq_join_redis_library time out_name out_text out_commands)
-  fq_number_of(shard/queue_entry.h kEventsMsUsual usual_events_ms body)
+  fq_number_of(catalog/queue_entry.h kEventsMsUsual usual_events_ms body)
   foreach(path
       base/text base/${time} base/view base/costs base/limits base/bell
       keys/records keys/settings keys/lent keys/events keys/store keys/amounts keys/rules keys/histograms keys/recent_times keys/sums keys/queues keys/places keys/uniques keys/waits keys/crossings keys/sessions keys/runs keys/outputs keys/told

@@ -10,7 +10,7 @@
 // fq, below us.
 #include "core/engine/followed.h"
 // fq, this room.
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 #include "core/api/queue.h"
 
 namespace fq {

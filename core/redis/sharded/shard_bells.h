@@ -4,7 +4,7 @@
 // System.
 #include <vector>
 // fq, this room.
-#include "core/redis/shard/bells.h"
+#include "core/redis/waits/bells.h"
 #include "core/redis/sharded/shards.h"
 
 namespace fq {

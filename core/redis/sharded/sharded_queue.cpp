@@ -3,7 +3,7 @@
 // fq, below us.
 #include "core/api/exported_ids.h"
 // fq, this room.
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 
 namespace fq {
 

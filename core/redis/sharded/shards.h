@@ -13,7 +13,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/redis_queue.h"
-#include "core/redis/shard/root_hints.h"
+#include "core/redis/waits/root_hints.h"
 
 namespace fq {
 

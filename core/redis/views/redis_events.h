@@ -9,7 +9,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/records/event_records.h"
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 #include "core/redis/leases/redis_leases.h"
 
 namespace fq {

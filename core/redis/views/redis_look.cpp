@@ -10,7 +10,7 @@
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
 #include "core/redis/records/tenant_path.h"
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 
 namespace fq {
 

@@ -10,8 +10,8 @@
 #include "core/base/text/duration.h"
 #include "core/base/text/size.h"
 // fq, this room.
-#include "core/redis/shard/bells.h"
-#include "core/redis/shard/catalog.h"
+#include "core/redis/waits/bells.h"
+#include "core/redis/catalog/catalog.h"
 
 namespace fq {
 

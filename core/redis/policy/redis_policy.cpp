@@ -1,4 +1,4 @@
-#include "core/redis/shard/redis_policy.h"
+#include "core/redis/policy/redis_policy.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/redis/shard/awaiting.h"
+#include "core/redis/waits/awaiting.h"
 
 // System.
 #include <algorithm>
@@ -7,7 +7,7 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
-#include "core/redis/shard/bells.h"
+#include "core/redis/waits/bells.h"
 #include "core/redis/shard/calls_at_once.h"
 
 namespace fq {

@@ -1,4 +1,4 @@
-#include "core/redis/shard/shard_places.h"
+#include "core/redis/catalog/shard_places.h"
 
 // System.
 #include <algorithm>

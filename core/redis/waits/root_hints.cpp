@@ -1,4 +1,4 @@
-#include "core/redis/shard/root_hints.h"
+#include "core/redis/waits/root_hints.h"
 
 // System.
 #include <algorithm>

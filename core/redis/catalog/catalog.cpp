@@ -1,4 +1,4 @@
-#include "core/redis/shard/catalog.h"
+#include "core/redis/catalog/catalog.h"
 
 // System.
 #include <algorithm>
@@ -15,7 +15,7 @@
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
-#include "core/redis/shard/shard_places.h"
+#include "core/redis/catalog/shard_places.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/redis/shard/kept_policy.h"
+#include "core/redis/policy/kept_policy.h"
 
 // System.
 #include <array>

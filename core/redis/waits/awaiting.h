@@ -14,7 +14,7 @@
 #include "core/api/message.h"
 // fq, this room.
 #include "core/redis/shard/shard.h"
-#include "core/redis/shard/waiting.h"
+#include "core/redis/waits/waiting.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/redis/shard/waiting.h"
+#include "core/redis/waits/waiting.h"
 
 // System.
 #include <poll.h>
@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/engine/signals_allowed.h"
 // fq, this room.
-#include "core/redis/shard/bells.h"
+#include "core/redis/waits/bells.h"
 
 namespace fq {
 

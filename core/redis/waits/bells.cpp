@@ -1,4 +1,4 @@
-#include "core/redis/shard/bells.h"
+#include "core/redis/waits/bells.h"
 
 // System.
 #include <poll.h>

@@ -18,7 +18,7 @@
 // fq, below us.
 #include "core/api/create_options.h"
 // fq, this room.
-#include "core/redis/shard/queue_entry.h"
+#include "core/redis/catalog/queue_entry.h"
 #include "core/redis/shard/shard.h"
 
 namespace fq {

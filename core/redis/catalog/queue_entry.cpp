@@ -1,4 +1,4 @@
-#include "core/redis/shard/queue_entry.h"
+#include "core/redis/catalog/queue_entry.h"
 
 // System.
 #include <bit>
