@@ -35,7 +35,7 @@ allowed_for() {
 # .cpp files there stand above all.
 floors='
 core/local     files files/jobs files/ended shared flush recover write read consume look policy push schedules steps exchange care .
-core/schedule  memory order rings tree . look check
+core/schedule  memory order rings tree states plain . look check
 core/base      text . time memory disk
 core/redis     wire records signing shard catalog policy waits output leases views moves . sharded
 core/worker    process jobs .

@@ -4,9 +4,9 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/dependents.h"
+#include "core/schedule/states/dependents.h"
 #include "core/schedule/rings/costs.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

@@ -7,15 +7,15 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
-#include "core/schedule/dependents.h"
-#include "core/schedule/kept_steps.h"
+#include "core/schedule/states/dependents.h"
+#include "core/schedule/states/kept_steps.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/memory/begun_entry.h"
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/id_index.h"
 #include "core/schedule/order/outcomes.h"
 #include "core/schedule/memory/service.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 namespace {

@@ -10,11 +10,11 @@
 #include <optional>
 #include <string_view>
 // fq, this room.
-#include "core/schedule/delivered.h"
+#include "core/schedule/states/delivered.h"
 #include "core/schedule/memory/overhead.h"
 #include "core/schedule/memory/region.h"
 #include "core/schedule/order/unique_keys.h"
-#include "core/schedule/plain_ack.h"
+#include "core/schedule/plain/plain_ack.h"
 
 namespace fq {
 

@@ -2,8 +2,8 @@
 #include "core/schedule/messages.h"
 
 // fq, this room.
-#include "core/schedule/dependents.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/dependents.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

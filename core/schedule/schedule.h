@@ -9,15 +9,15 @@
 #pragma once
 
 // fq, this room.
-#include "core/schedule/dependents.h"
+#include "core/schedule/states/dependents.h"
 #include "core/schedule/edits.h"
 #include "core/schedule/growth.h"
-#include "core/schedule/kept_steps.h"
+#include "core/schedule/states/kept_steps.h"
 #include "core/schedule/messages.h"
 #include "core/schedule/node_policy.h"
 #include "core/schedule/order/timetable.h"
 #include "core/schedule/past.h"
-#include "core/schedule/plain_push.h"
+#include "core/schedule/plain/plain_push.h"
 #include "core/schedule/tenants.h"
 #include "core/schedule/timers.h"
 #include "core/schedule/turns.h"

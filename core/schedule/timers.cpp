@@ -9,7 +9,7 @@
 #include "core/schedule/node_policy.h"
 #include "core/schedule/order/timetable.h"
 #include "core/schedule/rings/bucket.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 namespace {

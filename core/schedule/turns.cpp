@@ -8,7 +8,7 @@
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/rings/open_seats.h"
 #include "core/schedule/rings/ranked_seats.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

@@ -6,7 +6,7 @@
 
 // fq, this room.
 #include "core/schedule/messages.h"
-#include "core/schedule/plain_lease.h"
+#include "core/schedule/plain/plain_lease.h"
 
 namespace fq {
 

@@ -12,7 +12,7 @@
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/check/faults.h"
 #include "core/schedule/look/preview.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 #include "tests/catch.h"
 
 namespace fq::test {

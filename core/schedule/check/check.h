@@ -9,7 +9,7 @@
 #include "core/schedule/memory/id_index.h"
 #include "core/schedule/check/faults.h"
 #include "core/schedule/tree/rules.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

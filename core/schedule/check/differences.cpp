@@ -14,7 +14,7 @@
 // fq, below us.
 #include "core/base/limits.h"
 // fq, this room.
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 namespace {

@@ -6,7 +6,7 @@
 // fq, this room.
 #include "core/schedule/order/message_order.h"
 #include "core/schedule/rings/seats.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 namespace {

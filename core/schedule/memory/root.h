@@ -3,7 +3,7 @@
 // Lies in the segment's header, at a fixed place, so that everything else can be reached from it. Zeroed
 // bytes are not a valid root: Growth::initialise makes one. All fields are Shared: they change only through a
 // transaction. Sums are kept here because a look at a queue must not walk it; they change in one place
-// (core/schedule/state.h) together with the state that they count.
+// (core/schedule/states/state.h) together with the state that they count.
 //
 // Invariants
 //  A1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.

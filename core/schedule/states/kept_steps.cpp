@@ -1,4 +1,4 @@
-#include "core/schedule/kept_steps.h"
+#include "core/schedule/states/kept_steps.h"
 
 // fq, below us.
 #include "core/base/limits.h"
@@ -6,7 +6,7 @@
 #include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/id_index.h"
 #include "core/base/name_hash.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <optional>
 // fq, this room.
-#include "core/schedule/delivered.h"
+#include "core/schedule/states/delivered.h"
 #include "core/schedule/memory/state_counts.h"
 #include "core/schedule/rings/costs.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

@@ -11,7 +11,7 @@
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/state_counts.h"
 #include "core/schedule/order/outcomes.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 

@@ -1,5 +1,5 @@
 // state - see state.h.
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 // System.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // plain_push - see plain_push.h.
-#include "core/schedule/plain_push.h"
+#include "core/schedule/plain/plain_push.h"
 
 // fq, this room.
 #include "core/schedule/memory/begun_entry.h"

@@ -1,5 +1,5 @@
 // dependents - see dependents.h.
-#include "core/schedule/dependents.h"
+#include "core/schedule/states/dependents.h"
 
 // System.
 #include <memory>
@@ -8,7 +8,7 @@
 // fq, this room.
 #include "core/schedule/memory/id_index.h"
 #include "core/schedule/order/outcomes.h"
-#include "core/schedule/state.h"
+#include "core/schedule/states/state.h"
 
 namespace fq {
 namespace {
