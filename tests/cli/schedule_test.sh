@@ -75,10 +75,11 @@ gives 65 'day of month: no month of' fq schedule set s '0 0 30 2 *' x
 gives 65 'the shortest is 1s' fq schedule set s 'every 0s' x
 gives 65 'has 4 fields' fq schedule set s '0 0 * *' x
 gives 64 'SPEC: is one argument' fq schedule set s 0 3 '*' '*' '*' x
-gives 64 "'Mars/Phobos' is not a known time zone" fq schedule set s @daily --tz Mars/Phobos x
+gives 64 "fq: --tz: 'Mars/Phobos' is not a known time zone" fq schedule set s @daily --tz Mars/Phobos x
+TZ=Mars/Phobos gives 78 "fq: TZ: 'Mars/Phobos' is not a known time zone" fq schedule set s @daily x
 gives 64 'needs PAYLOAD or -- CMD' fq schedule set s @daily
 gives 64 'needs NAME and SPEC' fq schedule set s
-gives 64 "--missed: 'never' is none of one, all, skip" fq schedule set s @daily --missed never x
+gives 64 "--missed: 'never' is not a rule; use one, all or skip" fq schedule set s @daily --missed never x
 gives 64 "begins with '.' or '-'" fq schedule set .s @daily x
 gives 64 'unknown option' fq schedule set s @daily --delay 1s x
 gives 64 'takes no --tz' fq schedule list --tz UTC
