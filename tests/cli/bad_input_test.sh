@@ -98,6 +98,8 @@ gives 64 'other options behind it' fq --format json stats
 gives 64 'other options behind it' fq -n 2 pop
 gives 0 '' fq -q mail help push
 gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help
+gives 64 "unknown command 'init'; did you mean queue create?" fq init
+gives 64 "unknown command 'why'; did you mean explain?" fq why 1
 gives 64 'one argument, 2 were given; quote it' fq push a b
 gives 64 'one argument, 2 were given; a time to wait is --wait=5m' fq push --wait 5m x
 gives 64 'one argument, 2 were given; a time to wait is --block=1s' fq push --block 1s x
