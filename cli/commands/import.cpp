@@ -38,18 +38,40 @@ NewMessage made_message(const ExportedMessage& made) {
   return message;
 }
 
+Error broken(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
+
+/// False: there are no more. Blank lines are none.
+Result<bool> next_line(NumberedLines& lines, std::string_view& text) {
+  for (;;) {
+    FQ_TRY_SET(const bool more, lines.next(text));
+    if (!more || text.find_first_not_of(" \t\r") != std::string_view::npos) return more;
+  }
+}
+
+/// The origin in the first line, without which it is no export, which should make no queue.
+Result<std::string> read_beginning(NumberedLines& lines) {
+  std::string_view text;
+  FQ_TRY_SET(const bool more, next_line(lines, text));
+  if (!more) return broken(lines.name() + ": is empty, and no export");
+  Result<ImportLine> read = parse_import_line(text, system_clock().wall_ms());
+  if (!read) return lines.fault(read.error());
+  if (read.value().kind != ImportLine::Kind::begin)
+    return lines.fault(broken("is not the first line of an export"));
+  return std::move(read).value().origin;
+}
+
 class Importing {
  public:
-  Importing(Session& session, Queue& queue, NumberedLines& lines)
-      : session_(session), queue_(queue), lines_(lines) {}
+  /// `origin`: from the first line, which has been read.
+  Importing(Session& session, Queue& queue, NumberedLines& lines, std::string origin)
+      : session_(session), queue_(queue), lines_(lines), origin_(std::move(origin)) {}
 
   /// False: some were refused, each named.
   Result<bool> run() {
     std::string_view text;
     for (;;) {
-      FQ_TRY_SET(const bool more, lines_.next(text));
+      FQ_TRY_SET(const bool more, next_line(lines_, text));
       if (!more) break;
-      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       Result<void> taken = take_line(text);
       // What stands before a bad line is good.
       if (!taken) FQ_TRY(send());
@@ -57,11 +79,9 @@ class Importing {
     }
     FQ_TRY(send());
     if (!ended_)
-      return Error{ErrorKind::bad_data,
-                   lines_.name() +
-                       ": ends before the last line of an export; what it has was taken, the rest "
-                       "comes with a whole one",
-                   0};
+      return broken(lines_.name() +
+                    ": ends before the last line of an export; what it has was taken, the rest "
+                    "comes with a whole one");
     if (!last_.set.empty()) FQ_TRY(queue_.policy_set("", last_));
     return refused_.empty() && !some_refused_;
   }
@@ -71,14 +91,10 @@ class Importing {
     Result<ImportLine> read = parse_import_line(text, system_clock().wall_ms());
     if (!read) return lines_.fault(read.error());
     ImportLine line = std::move(read).value();
-    const bool is_first = origin_.empty();
-    if (is_first != (line.kind == ImportLine::Kind::begin))
-      return lines_.fault(is_first ? broken("is not the first line of an export")
-                                   : broken("is a second first line"));
+    if (line.kind == ImportLine::Kind::begin) return lines_.fault(broken("is a second first line"));
     if (ended_) return lines_.fault(broken("stands behind the last line"));
     if (!patch_.set.empty() && (line.kind != ImportLine::Kind::setting || line.tenant != patched_))
       FQ_TRY(set());
-    if (line.kind == ImportLine::Kind::begin) origin_ = std::move(line.origin);
     if (line.kind == ImportLine::Kind::setting && line.value) note_setting(std::move(line));
     if (line.kind == ImportLine::Kind::step) steps_.emplace_back(line.of, std::move(line.step));
     if (line.kind == ImportLine::Kind::message) return take_message(std::move(line));
@@ -86,8 +102,6 @@ class Importing {
     if (line.kind == ImportLine::Kind::end) return take_end(line);
     return {};
   }
-
-  static Error broken(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
   /// A queue that drains takes nothing in: that comes last.
   void note_setting(ImportLine line) {
@@ -232,7 +246,7 @@ class Importing {
   Session& session_;
   Queue& queue_;
   NumberedLines& lines_;
-  std::string origin_;
+  const std::string origin_;
   bool ended_ = false;
   uint64_t messages_ = 0;  // lines of them
   uint64_t schedules_ = 0;
@@ -262,13 +276,13 @@ Result<Reader> open_source(const Arguments& arguments) {
 
 Result<Exit> run_import(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Reader source, open_source(arguments));
+  NumberedLines lines(std::move(source), json_line_bytes_max(0), "a line of an export");
+  FQ_TRY_SET(std::string origin, read_beginning(lines));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
   FQ_TRY_SET(const Settings settings, queue->settings());
-  NumberedLines lines(std::move(source),
-                      json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)),
-                      "a line of an export");
-  FQ_TRY_SET(const bool all, Importing(session, *queue, lines).run());
+  lines.set_bytes_max(json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)));
+  FQ_TRY_SET(const bool all, Importing(session, *queue, lines, std::move(origin)).run());
   return all ? Exit::done : Exit::nothing;
 }
 

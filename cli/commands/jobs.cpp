@@ -6,7 +6,6 @@
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/escape.h"
-#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
@@ -66,12 +65,7 @@ Result<void> take_state(JobsRequest& request, std::string_view word) {
   if (found == std::end(kStates)) {
     constexpr std::string_view kWords[] = {"running", "ready",     "delayed", "held", "dead",
                                            "acked",   "cancelled", "failed",  "all"};
-    const std::string_view near = suggest(word, kWords);
-    return usage_error(
-        "--state",
-        in_quotes(word) + " is not a state; " +
-            (near.empty() ? "use running, ready, delayed, held, dead, acked, cancelled, failed or all"
-                          : "did you mean " + std::string(near) + "?"));
+    return not_among("--state", word, "a state", kWords);
   }
   if (*found == State::leased) {
     request.running = true;

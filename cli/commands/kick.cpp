@@ -1,5 +1,7 @@
 // kick - brings dead or delayed messages back to ready.
 
+// fq, below us.
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/selection.h"
@@ -28,7 +30,9 @@ Result<Selection> kick_selection(const Arguments& arguments) {
     selection.filter.reason = *typed;
   }
   const std::string_view state = arguments.value("state").value_or("dead");
-  if (state != "dead" && state != "delayed") return usage_error("--state", "must be dead or delayed");
+  if (state != "dead" && state != "delayed")  // another state is no slip of the keyboard
+    return usage_error("--state",
+                       in_quotes(state) + " is not a state that can be kicked; use dead or delayed");
   selection.states = {state == "dead" ? State::dead : State::delayed};
   return selection;
 }

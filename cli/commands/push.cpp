@@ -98,12 +98,25 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
   return {};
 }
 
+/// --wait=5m of somebody who wrote --wait 5m; empty: no operand looks like it.
+std::string meant_time(const Arguments& arguments) {
+  const auto& operands = arguments.operands();
+  if (operands.empty() || parse_duration(operands[0]).fault != DurationFault::none) return "";
+  for (const std::string option : {"wait", "block"}) {
+    if (arguments.has(option) && !arguments.value(option))
+      return "--" + option + "=" + std::string(operands[0]);
+  }
+  return "";
+}
+
 /// Where the payload, or the batch, comes from.
 Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   const auto& operands = arguments.operands();
-  if (operands.size() > 1)
-    return usage_error("PAYLOAD",
-                       "is one argument, " + std::to_string(operands.size()) + " were given; quote it");
+  if (operands.size() > 1) {
+    const std::string timed = meant_time(arguments);
+    return usage_error("PAYLOAD", "is one argument, " + std::to_string(operands.size()) + " were given; " +
+                                      (timed.empty() ? "quote it" : "a time to wait is " + timed));
+  }
   int sources = 0;
   if (const auto text = arguments.value("payload")) request.payload = std::string(*text), ++sources;
   if (const auto path = arguments.value("file")) request.file = std::string(*path), ++sources;
@@ -207,13 +220,8 @@ void say_one_of_lines(std::string_view payload) {
 
 /// Of somebody at a terminal who may have meant how long to wait.
 void say_duration_is_payload(const Arguments& arguments) {
-  const auto& operands = arguments.operands();
-  if (operands.empty() || parse_duration(operands[0]).fault != DurationFault::none) return;
-  for (const std::string option : {"wait", "block"}) {
-    if (arguments.has(option) && !arguments.value(option))
-      say(in_quotes(operands[0]) + " is the payload; a time to wait is --" + option + "=" +
-          std::string(operands[0]));
-  }
+  if (const std::string timed = meant_time(arguments); !timed.empty())
+    say(in_quotes(arguments.operands()[0]) + " is the payload; a time to wait is " + timed);
 }
 
 Result<Exit> run_push(const Arguments& arguments, Session& session) {

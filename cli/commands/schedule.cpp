@@ -53,14 +53,24 @@ std::string local_zone() {
   return set->starts_with(':') ? set->substr(1) : *set;
 }
 
+/// One that is not known is named as it was given: by --tz, or by TZ, which is then wrong for every command.
+Result<void> check_zone(const std::string& zone, bool typed) {
+  const Result<Zone> known = load_zone(zone);
+  if (known.ok()) return {};
+  if (known.error().kind != ErrorKind::usage) return known.error();
+  const std::string what = in_quotes(zone) + " is not a known time zone; write one like Europe/Berlin or UTC";
+  if (typed) return usage_error("--tz", what);
+  return Error{ErrorKind::config, "TZ: " + what + ", or give --tz", 0};
+}
+
 template <class Rule>
 Result<Rule> to_rule(std::string_view option, std::string_view text, std::initializer_list<Rule> rules) {
   for (const Rule rule : rules) {
     if (name_of(rule) == text) return rule;
   }
-  std::string names;
-  for (const Rule rule : rules) names.append(names.empty() ? "" : ", ").append(name_of(rule));
-  return usage_error(option, in_quotes(text) + " is none of " + names);
+  std::vector<std::string_view> names;
+  for (const Rule rule : rules) names.push_back(name_of(rule));
+  return not_among(option, text, "a rule", names);
 }
 
 Result<Schedules*> schedules_of(Queue& queue, const Session& session) {
@@ -118,7 +128,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
     return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
   FQ_TRY(Recurrence::parse(definition.spec));
-  FQ_TRY(load_zone(definition.zone));
+  FQ_TRY(check_zone(definition.zone, arguments.has("tz")));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, Session::Missing::is_made));
   FQ_TRY_SET(const Settings settings, queue->settings());

@@ -22,6 +22,8 @@ class NumberedLines {
   NumberedLines(Reader reader, size_t bytes_max, std::string_view what)
       : reader_(std::move(reader)), bytes_max_(bytes_max), what_(what) {}
 
+  /// From the next line on: what it may be is not known before the first one.
+  void set_bytes_max(size_t bytes_max) { bytes_max_ = bytes_max; }
   /// False: there are no more. The line is good until the next call.
   Result<bool> next(std::string_view& line);
   /// Of the line that was given last: bad data, with its number.
@@ -30,7 +32,7 @@ class NumberedLines {
 
  private:
   Reader reader_;
-  const size_t bytes_max_;
+  size_t bytes_max_;
   const std::string_view what_;
   std::string text_;
   size_t at_ = 0;

@@ -74,6 +74,8 @@ constexpr Synonym kCommandSynonyms[] = {
     {"done", "ack"},
     {"complete", "ack"},
     {"touch", "extend"},
+    {"init", "queue create"},
+    {"why", "explain"},
     {"renew", "extend"},
     {"nack", "retry"},
     {"reject", "bury"},

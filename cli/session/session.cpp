@@ -8,7 +8,6 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/disk/own_user.h"
-#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/session/companion.h"
 #include "cli/words/command.h"
@@ -48,14 +47,7 @@ Result<Format> to_format(std::string_view allowed, std::string_view text) {
       if (each.name == name) return each.format;
     }
   }
-  const std::string_view near = suggest(text, names);
-  std::string list;
-  for (const std::string_view name : names) {
-    if (!list.empty()) list += name == names.back() ? " or " : ", ";
-    list += name;
-  }
-  const std::string hint = near.empty() ? "use " + list : "did you mean " + std::string(near) + "?";
-  return usage_error("--format", in_quotes(text) + " is not a format of this command; " + hint);
+  return not_among("--format", text, "a format of this command", names);
 }
 
 Error config_error(Error error) {

@@ -24,6 +24,11 @@ constexpr size_t kIdColumns = 8;
 constexpr size_t kEventTenantColumns = 16;
 constexpr size_t kMsDigitsAt = 20;  // in "2026-11-02T08:00:00.500Z"
 
+/// What is set at run time only: fq.toml has no word for it, so nothing is as there again.
+bool is_never_in_file(PolicyKey key) {
+  return key == PolicyKey::paused || key == PolicyKey::draining || key == PolicyKey::limited;
+}
+
 void append_number(std::string& to, int64_t value) {
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
@@ -193,16 +198,21 @@ void EventView::append_json(std::string& to, const Event& event) {
 void EventView::append_settings(std::string& to, const PolicyPatch& patch) {
   std::string_view between;
   for (const PolicyValue& value : patch.set) {
-    to.append(between).append(policy_key_name(value.key)).append(" ");
+    to.append(between).append(policy_key_name(value.key));
     if (value.key == PolicyKey::limited) {
-      to.append("until ").append(local_.of(value.number));
-    } else {
-      append_shown(to, policy_value_text(value));
+      to.append(" until ").append(local_.of(value.number));
+    } else if (!is_never_in_file(value.key)) {
+      append_shown(to.append(" "), policy_value_text(value));
     }
     between = ", ";
   }
   for (const PolicyKey key : patch.unset) {
-    to.append(between).append(policy_key_name(key)).append(" as in fq.toml");
+    to.append(between);
+    if (is_never_in_file(key)) {
+      to.append("not ").append(policy_key_name(key));
+    } else {
+      to.append(policy_key_name(key)).append(" as in fq.toml");
+    }
     between = ", ";
   }
 }

@@ -266,17 +266,17 @@ std::string ids_text(const std::vector<MessageId>& ids) {
 }
 
 std::string relative_time(int64_t wall_ms, int64_t now_ms) {
-  const int64_t away_ms = wall_ms > now_ms ? wall_ms - now_ms : now_ms - wall_ms;
+  const bool comes = wall_ms > now_ms;
+  const int64_t away_ms = comes ? wall_ms - now_ms : now_ms - wall_ms;
   if (away_ms < 1000) return "now";
-  // Only the leading unit says something to an eye.
-  int64_t coarse_ms = away_ms;
-  for (const int64_t unit_ms : {int64_t{86'400'000}, int64_t{3'600'000}, int64_t{60'000}, int64_t{1000}}) {
-    if (away_ms < unit_ms) continue;
-    coarse_ms = away_ms / unit_ms * unit_ms;
-    break;
-  }
-  const std::string span = format_duration(coarse_ms);
-  return wall_ms > now_ms ? "in " + span : span + " ago";
+  // Only the leading unit says something to an eye. A time to come is rounded: what was put off by an hour a
+  // moment ago comes in 1h, and not in 59m.
+  constexpr int64_t kUnitsMs[] = {86'400'000, 3'600'000, 60'000, 1000, 1};
+  size_t at = 0;
+  while (away_ms + (comes ? kUnitsMs[at + 1] / 2 : 0) < kUnitsMs[at]) ++at;
+  const int64_t unit_ms = kUnitsMs[at];
+  const std::string span = format_duration((away_ms + (comes ? unit_ms / 2 : 0)) / unit_ms * unit_ms);
+  return comes ? "in " + span : span + " ago";
 }
 
 }  // namespace fq::cli

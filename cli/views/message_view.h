@@ -43,7 +43,7 @@ std::string process_text(int pid, std::string_view host);
 /// "4, 5".
 std::string ids_text(const std::vector<MessageId>& ids);
 
-/// "in 5m", "2h ago" or "now"; coarse.
+/// "in 5m", "2h ago" or "now"; coarse: the nearest to come, the wholes that have passed.
 std::string relative_time(int64_t wall_ms, int64_t now_ms);
 
 }  // namespace fq::cli

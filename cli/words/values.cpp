@@ -43,6 +43,13 @@ Error usage_error(std::string_view name, std::string_view what) {
   return Error{ErrorKind::usage, std::string(name).append(": ").append(what), 0};
 }
 
+Error not_among(std::string_view name, std::string_view typed, std::string_view what,
+                std::span<const std::string_view> words) {
+  const std::string_view near = suggest(typed, words);
+  const std::string hint = near.empty() ? "use " + either(words) : "did you mean " + std::string(near) + "?";
+  return usage_error(name, with(typed, "is not " + std::string(what) + "; " + hint));
+}
+
 Result<int64_t> to_duration(std::string_view name, std::string_view text) {
   const DurationParse parsed = parse_duration(text);
   switch (parsed.fault) {
@@ -88,8 +95,11 @@ Result<int64_t> to_wall_time(std::string_view name, std::string_view text) {
 
 Result<uint64_t> to_count(std::string_view name, std::string_view text, uint64_t most) {
   const std::optional<uint64_t> count = parse_decimal(text);
-  if (!count || *count == 0) return usage_error(name, with(text, "is not a number of 1 or more"));
-  if (*count > most)
+  const bool digits = text.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool endless = !count && digits && !text.empty();  // more than any number here can be
+  if (!endless && (!count || *count == 0))
+    return usage_error(name, with(text, "is not a number of 1 or more"));
+  if (endless || *count > most)
     return usage_error(name, with(text, "is too large; the limit is " + std::to_string(most)));
   return *count;
 }
@@ -147,7 +157,8 @@ Result<UniqueMode> to_unique_mode(std::string_view name, std::string_view text) 
   if (text == "keep") return UniqueMode::keep;
   if (text == "replace") return UniqueMode::replace;
   if (text == "after") return UniqueMode::after;
-  return usage_error(name, "must be keep, replace or after");
+  constexpr std::string_view kModes[] = {"keep", "replace", "after"};
+  return not_among(name, text, "a mode", kModes);
 }
 
 Result<std::vector<MessageId>> to_id_list(std::string_view name, std::string_view text) {
@@ -205,15 +216,13 @@ Result<MessageId> to_id(std::string_view name, std::string_view text) {
 Result<std::optional<State>> to_state(std::string_view name, std::string_view text) {
   if (text == "all") return std::optional<State>{};
   constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
-  std::vector<std::string_view> names{"all"};
+  std::vector<std::string_view> names;
   for (const State state : kStates) {
     if (name_of(state) == text) return std::optional<State>{state};
     names.push_back(name_of(state));
   }
-  const std::string_view near = suggest(text, names);
-  const std::string hint = near.empty() ? "use ready, delayed, leased, held, dead or all"
-                                        : "did you mean " + std::string(near) + "?";
-  return usage_error(name, with(text, "is not a state; " + hint));
+  names.push_back("all");
+  return not_among(name, text, "a state", names);
 }
 
 }  // namespace fq::cli

@@ -7,6 +7,7 @@
 // System.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,15 @@
 namespace fq::cli {
 
 Error usage_error(std::string_view name, std::string_view what);
+/// `typed` is not `what` ("a state"): the nearest of `words`, else all of them.
+Error not_among(std::string_view name, std::string_view typed, std::string_view what,
+                std::span<const std::string_view> words);
 
 Result<int64_t> to_duration(std::string_view name, std::string_view text);
 /// The same, but longer than nothing.
 Result<int64_t> to_positive_duration(std::string_view name, std::string_view text);
-/// Either as a number, or `word`, which is the absence of any: none where there is nothing to wait for, unlimited
-/// where there is no end.
+/// Either as a number, or `word`, which is the absence of any: none where there is nothing to wait for,
+/// unlimited where there is no end.
 Result<std::optional<int64_t>> to_duration_or(std::string_view word, std::string_view name,
                                               std::string_view text);
 Result<std::optional<int64_t>> to_positive_duration_or(std::string_view word, std::string_view name,

@@ -8,7 +8,6 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
-#include "core/base/text/suggestion.h"
 #include "core/worker/process/command_line.h"
 // fq, this room.
 #include "cli/words/values.h"
@@ -65,11 +64,7 @@ Result<Value> one_of(std::string_view option, std::string_view typed,
     if (word == typed) return value;
     known.push_back(word);
   }
-  const std::string_view near = suggest(typed, known);
-  std::string hint = "use";
-  for (const std::string_view word : known) hint.append(word == known.front() ? " " : ", ").append(word);
-  if (!near.empty()) hint = "did you mean " + std::string(near) + "?";
-  return usage_error(option, in_quotes(typed) + " is none of its words; " + hint);
+  return not_among(option, typed, "one of its words", known);
 }
 
 Result<worker::ResourceLimit> limit_of(std::string_view typed) {

@@ -204,14 +204,21 @@ class PolicyReader {
     return what.empty() ? "" : "tenant " + in_quotes(name) + " " + std::string(what);
   }
 
+  /// Only a queue has tables of its own.
+  static std::string unknown_table_text(std::string_view name, PolicyNode of) {
+    const std::string_view tables[] = {"tenant", "pool", "schedule"};
+    const std::string_view near = of == kQueueNode ? suggest(name, tables) : std::string_view();
+    if (!near.empty()) return "unknown key " + in_quotes(name) + "; did you mean " + in_quotes(near) + "?";
+    return unknown_key_text(name, of) + "; a name with . or / in it stands in quotes";
+  }
+
   Result<void> read_value(const toml::key& key, const toml::node& node, PolicyNode of,
                           std::vector<FileValue>& to) const {
     const std::string_view name(key.str());
     const PolicyKeySpec* spec = find_policy_key(name);
     if (spec == nullptr || (spec->nodes & of) == 0) {
-      std::string what = unknown_key_text(name, of);
-      if (node.is_table() && spec == nullptr) what += "; a name with . or / in it stands in quotes";
-      return fault(key, what);
+      if (node.is_table() && spec == nullptr) return fault(key, unknown_table_text(name, of));
+      return fault(key, unknown_key_text(name, of));
     }
     const std::optional<std::string> text = text_of(node, *spec);
     Result<PolicyValue> value = parse_policy_value(*spec, text.value_or(""));

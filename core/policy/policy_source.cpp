@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 // fq, below us.
 #include "core/api/policy_text.h"
 #include "core/base/crc32c.h"
@@ -65,9 +66,25 @@ FileIdentity identity_of(const std::string& version) {
   return identity;
 }
 
+/// What stands where no file is found: nothing, or a link whose file is gone. Nobody takes a policy back by
+/// that, as by removing the file.
+Result<std::optional<struct stat>> link_to_nothing(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return std::optional<struct stat>();
+    return sys_error("lstat", path, errno);
+  }
+  // A file that has come meanwhile is found by the next look.
+  return S_ISLNK(info.st_mode) ? std::optional(info) : std::optional<struct stat>();
+}
+
 Result<PolicySource> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.get() < 0 && errno == ENOENT) return PolicySource();
+  if (file.get() < 0 && errno == ENOENT) {
+    FQ_TRY_SET(const auto link, link_to_nothing(path));
+    if (link) return config(path, "is a link to a file that is not there");
+    return PolicySource();
+  }
   if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
@@ -106,7 +123,8 @@ Result<FileIdentity> policy_state(Queue& queue, const std::string& spool) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return identity_of(info);
   if (errno != ENOENT) return sys_error("stat", path, errno);
-  return FileIdentity{};
+  FQ_TRY_SET(const auto link, link_to_nothing(path));
+  return link ? identity_of(*link) : FileIdentity{};
 }
 
 }  // namespace fq

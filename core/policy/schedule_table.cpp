@@ -33,19 +33,25 @@ class ScheduleTable {
       line_ = key.source().begin.line;
       const std::string_view name(key.str());
       if (std::find(std::begin(kScheduleKeys), std::end(kScheduleKeys), name) == std::end(kScheduleKeys)) {
-        const std::string hint(suggest(name, kScheduleKeys));
-        return refuse("unknown key " + in_quotes(name) +
-                      (hint.empty() ? " of a schedule" : "; did you mean " + in_quotes(hint) + "?"));
+        const std::string_view near = suggest(name, kScheduleKeys);
+        return refuse(
+            "unknown key " + in_quotes(name) + "; " +
+            (near.empty() ? "write " + either(kScheduleKeys) : "did you mean " + in_quotes(near) + "?"));
       }
       Result<void> taken = take(name, node);
       if (!taken) return refuse(taken.error().text);
     }
-    line_ = table_.source().begin.line;
     return finish();
   }
   uint32_t line() const { return line_; }
 
  private:
+  /// A fault that is found from now on is told at this key, where it is there, else at the table.
+  void stands_at(std::string_view name) {
+    const toml::node* node = table_.get(name);
+    line_ = (node != nullptr ? node->source() : table_.source()).begin.line;
+  }
+
   Error refuse(std::string text) const { return Error{ErrorKind::config, std::move(text), 0}; }
 
   Result<Text> text(std::string_view name, const toml::node& node) const {
@@ -127,8 +133,7 @@ class ScheduleTable {
   Result<void> take_rule(std::string_view name, const Text& value,
                          std::initializer_list<std::string_view> rules, Rule& to) {
     const auto* found = std::find(rules.begin(), rules.end(), value);
-    if (found == rules.end())
-      return refuse(std::string(name) + ": " + in_quotes(value) + " is not one of its rules");
+    if (found == rules.end()) return refuse(std::string(name) + ": must be " + either(rules, "\""));
     to = static_cast<Rule>(found - rules.begin());
     return {};
   }
@@ -158,9 +163,12 @@ class ScheduleTable {
   /// What needs more than one key.
   Result<void> finish() {
     ScheduleDefinition& definition = to_.definition;
+    stands_at("spec");
     if (definition.spec.empty()) return refuse("a schedule needs `spec`, as in \"30 3 * * *\"");
     FQ_TRY(Recurrence::parse(definition.spec));
+    stands_at("tz");
     FQ_TRY(load_zone(definition.zone));
+    stands_at("env");
     const bool command = !command_.argv.empty();
     if (!command && !has_payload_) return refuse("a schedule needs `payload`, `argv` or `shell`");
     if (!command && (!command_.env.empty() || !command_.cwd.empty()))
@@ -169,6 +177,7 @@ class ScheduleTable {
       if (variable.find('=') == std::string::npos || variable.starts_with('='))
         return refuse("env: " + in_quotes(variable) + " is not NAME=VALUE");
     }
+    stands_at("payload");
     if (to_.payload.size() > kInlinePayloadBytesMax) return refuse("payload: is longer than 64KiB");
     if (command && command_.cwd.empty()) command_.cwd = "/";
     NewMessage& message = definition.message;

@@ -88,6 +88,17 @@ TEST_CASE("an expired message is dead for those that came after it") {
   CHECK(state_now(q, any) == State::ready);
 }
 
+TEST_CASE("a message that expires once it is free has an end behind its release") {
+  ON_EVERY_ENGINE(q);
+  const MessageId first = q.push("t", "first");
+  const MessageId then = push_after(q, "then", {first}, {}, {.ttl_ms = 1'000});
+  q.clock().advance(100);
+  CHECK(q.pop() == "first");
+  q.clock().advance(1'000);
+  CHECK(state_now(q, then) == State::dead);
+  CHECK(q.events(then) == "pushed freed expired");
+}
+
 TEST_CASE("a kick holds a message again while what it came after is unfinished again") {
   ON_EVERY_ENGINE(q);
   const MessageId a = q.push("t", "a");

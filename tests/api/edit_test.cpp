@@ -180,6 +180,18 @@ TEST_CASE("one whose last attempt failed was buried before it was edited") {
   CHECK(events.substr(events.size() - 13) == "buried edited");
 }
 
+TEST_CASE("an end stands in the history behind the changes that came before it") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "m", {.ttl_ms = 1'000});
+  q.clock().advance(100);
+  CHECK(edit(q, id, priority(1)) == SettleStatus::ok);
+  q.clock().advance(2'000);
+  CHECK(q.get(id).state == State::dead);
+  CHECK(q.events(id) == "pushed edited expired");
+  CHECK(edit(q, id, priority(2)) == SettleStatus::ok);
+  CHECK(q.events(id) == "pushed edited expired edited");
+}
+
 TEST_CASE("a time to live may be given, made longer, and taken back") {
   ON_EVERY_ENGINE(q);
   const MessageId given = q.push("t", "given");

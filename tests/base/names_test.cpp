@@ -66,3 +66,10 @@ TEST_CASE("a slip of the keyboard finds its word and another word does not") {
   CHECK(suggest("", kWords) == "");
   CHECK(suggest(std::string(10'000, 'x'), kWords) == "");
 }
+
+TEST_CASE("a choice is told as one would say it") {
+  constexpr std::string_view kThree[] = {"keep", "replace", "after"};
+  CHECK(either(kThree) == "keep, replace or after");
+  CHECK(either({kThree, 2}, "\"") == R"("keep" or "replace")");
+  CHECK(either({kThree, 1}) == "keep");
+}

@@ -98,7 +98,18 @@ gives 64 'other options behind it' fq --format json stats
 gives 64 'other options behind it' fq -n 2 pop
 gives 0 '' fq -q mail help push
 gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help
-gives 64 'one argument, 2 were given' fq push a b
+gives 64 "unknown command 'init'; did you mean queue create?" fq init
+gives 64 "unknown command 'why'; did you mean explain?" fq why 1
+gives 64 'one argument, 2 were given; quote it' fq push a b
+gives 64 'one argument, 2 were given; a time to wait is --wait=5m' fq push --wait 5m x
+gives 64 'one argument, 2 were given; a time to wait is --block=1s' fq push --block 1s x
+gives 64 'one argument, 2 were given; quote it' fq push --wait=5m 5m x
+gives 64 "--unique-mode: 'aftr' is not a mode; did you mean after?" fq push --unique k --unique-mode aftr x
+gives 64 "--unique-mode: '' is not a mode; use keep, replace or after" fq push --unique k --unique-mode '' x
+gives 64 "--output: 'x' is not one of its words; use inherit, keep, fail or discard" fq worker --drain --output x -- true
+gives 64 "--format: 'x' is not a format of this command; use human, json, sh or raw" fq pop --format x
+gives 64 "-n: '18446744073709551616' is too large; the limit is 4294967295" fq pop -n 18446744073709551616
+gives 64 "-n: '0000000000000000000000' is not a number of 1 or more" fq pop -n 0000000000000000000000
 gives 64 'one place' fq push a --payload b
 gives 64 'needs a value' fq push x --delay
 gives 64 'takes no value' fq push x --lazy=yes

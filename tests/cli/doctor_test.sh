@@ -47,6 +47,7 @@ is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 piece of damage in 
 chmod o+w "$FQ_SPOOL"
 gives 69 '' fq doctor
 is 'others may write to it: a fault' fault "$(health spool)"
+is 'which is said once of what' 0 "$(fq doctor | grep -c 'spool *spool ')"
 chmod o-w "$FQ_SPOOL"
 chmod o+w "$FQ_SPOOL/queues/mail"
 is 'the same of a queue' fault "$(health 'queue mail' | head -n 1)"

@@ -215,6 +215,14 @@ try 65 "line 2: key: 'colour' is no setting that this fq knows" \
 { head -n 2 "$work/e"; echo '{"type":'; } >"$work/bad"
 gives 65 'line 3: ' fq import -q other "$work/bad"
 gives 65 'no_such_file' fq import -q other "$work/no_such_file"
+# What is no export makes no queue, and no spool either.
+echo '{"payload":"x"}' >"$work/none"; : >"$work/empty"
+gives 65 'line 1: ' fq import -q made "$work/none"
+gives 65 'line 1: is not the first line of an export' fq import -q made <(tail -n +2 "$work/e")
+gives 65 'is empty, and no export' fq import -q made "$work/empty"
+is 'none was made' 0 "$(fq queue list | grep -c made)"
+gives 65 'is empty' env FQ_SPOOL="$work/no_spool" "$FQ" import "$work/empty"
+is 'nor a spool' no "$([ -e "$work/no_spool" ] && echo yes || echo no)"
 gives 64 'is /dev/null, so it is not read unasked' fq import -q other
 gives 64 'is one file, 2 were given' fq import "$work/e" "$work/e"
 gives 64 'takes no operands' fq export x

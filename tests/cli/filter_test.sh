@@ -104,5 +104,5 @@ gives 64 'give one of them' fq kick 1 --reason x
 gives 64 'select fewer' fq kick --all --reason x
 gives 64 'which select fewer messages' fq wait --all --tag a=b
 gives 64 'give one of them' fq wait 1 --tag a=b
-gives 64 'must be dead or delayed' fq kick --tag a=b --state ready
+gives 64 "'ready' is not a state that can be kicked; use dead or delayed" fq kick --tag a=b --state ready
 finish

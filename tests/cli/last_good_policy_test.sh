@@ -104,4 +104,18 @@ gives 0 '' edit $'[queue."*"]\nattempts = 8\n'
 is 'a file that was not there is made, for us alone' '8 600' "$(attempts "$(fq push x)") $(stat -c %a "$toml")"
 gives 64 'takes no operand' fq config edit x
 gives 1 'there is none' env EDITOR=true FQ_SPOOL="$work/nospool" "$FQ" config edit
+# A link may stand for the file, and one that has lost it is no policy that was taken back.
+printf '[queue."*"]\nattempts = 6\n' >"$work/kept.toml"; ln -sf "$work/kept.toml" "$toml"
+is 'a link is followed' 6 "$(attempts "$(fq push z)")"
+mv "$work/kept.toml" "$work/away.toml"
+gives 0 'fq.toml: is a link to a file that is not there; the last good one holds' fq push z
+is 'what held before its file went holds' 6 "$(attempts "$(fq push z 2>/dev/null)")"
+gives 78 'is a link to a file that is not there' fq config check
+gives 78 'is a link to a file that is not there' fq push -q new x
+mv "$work/away.toml" "$work/kept.toml"
+gives 0 '' fq config check
+is 'and again where it is back' 6 "$(attempts "$(fq push z)")"
+rm "$toml"
+is 'without the link there is no policy' 5 "$(attempts "$(fq push z)")"
+
 finish

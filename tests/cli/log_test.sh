@@ -77,6 +77,17 @@ is 'settings are told as fq.toml has them' '[null,{"order":"key"}] ["acme",{"wei
   "$(fq log -q turns --json | jq -c 'select(.event == "set") | if .set.limited then (.set.limited > .at) else [.tenant, .set] end' | paste -sd' ')"
 is 'and to people' 'weight 2.5' "$(fq log -q turns -t acme | grep -o 'weight 2.5')"
 is 'not among those of a message' 0 "$(fq log -q turns 1 | grep -c ' set ')"
+last() { fq log -q turns -n 1 | sed 's/.* set  *[^ ]*  *[^ ]*  *//'; }
+fq tenant limit -q turns acme --for none
+is 'what fq.toml has no key for ends in words of its own' 'not limited' "$(last)"
+fq tenant resume -q turns acme
+is 'a pause of a tenant too' 'not paused' "$(last)"
+fq queue drain -q turns
+is 'and begins so' 'draining' "$(last)"
+fq queue resume -q turns
+is 'those of a queue both' 'not paused, not draining' "$(last)"
+fq tenant set -q turns acme weight=
+is 'what it has one for is as there again' 'weight as in fq.toml' "$(last)"
 
 # Of a job: exit status, signal and what it said.
 fq push job -q jobs --attempts 2 >/dev/null

@@ -57,7 +57,7 @@ fq schedule set s 'every 1h' "it's"
 fq schedule run s >/dev/null
 is 'pop --format sh' "s it's" "$(eval "$(fq pop --format sh)"; echo "$FQ_SCHEDULE $FQ_PAYLOAD")"
 is 'a table' 'NAME SPEC ZONE NEXT LAST FATE MAKES' "$(fq schedule list | sed -n '1s/  */ /gp')"
-is 'the next three times' 'every 1h Etc/UTC in 59m, 1h, 2h' "$(fq schedule list | tr -s ' ' | sed -n 's/^s \(.* 2h\) .*/\1/p')"
+is 'the next three times' 'every 1h Etc/UTC in 1h, 2h, 3h' "$(fq schedule list | tr -s ' ' | sed -n 's/^s \(.* 3h\) .*/\1/p')"
 is 'keys of JSON' 'name queue spec tz missed overlap paused source waiting fault last next tenant|at id fate|3' \
   "$(fq schedule list --json | jq -r '[(keys_unsorted[:13] | join(" ")), (.last | keys_unsorted | join(" ")), (.next | length)] | join("|")')"
 is 'people see local time' +09:00 "$(TZ=Asia/Tokyo fq schedule show s | sed -n 's/^next .*\(.\{6\}\)$/\1/p')"
@@ -75,10 +75,11 @@ gives 65 'day of month: no month of' fq schedule set s '0 0 30 2 *' x
 gives 65 'the shortest is 1s' fq schedule set s 'every 0s' x
 gives 65 'has 4 fields' fq schedule set s '0 0 * *' x
 gives 64 'SPEC: is one argument' fq schedule set s 0 3 '*' '*' '*' x
-gives 64 "'Mars/Phobos' is not a known time zone" fq schedule set s @daily --tz Mars/Phobos x
+gives 64 "fq: --tz: 'Mars/Phobos' is not a known time zone" fq schedule set s @daily --tz Mars/Phobos x
+TZ=Mars/Phobos gives 78 "fq: TZ: 'Mars/Phobos' is not a known time zone" fq schedule set s @daily x
 gives 64 'needs PAYLOAD or -- CMD' fq schedule set s @daily
 gives 64 'needs NAME and SPEC' fq schedule set s
-gives 64 "--missed: 'never' is none of one, all, skip" fq schedule set s @daily --missed never x
+gives 64 "--missed: 'never' is not a rule; use one, all or skip" fq schedule set s @daily --missed never x
 gives 64 "begins with '.' or '-'" fq schedule set .s @daily x
 gives 64 'unknown option' fq schedule set s @daily --delay 1s x
 gives 64 'takes no --tz' fq schedule list --tz UTC

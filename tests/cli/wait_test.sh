@@ -35,6 +35,7 @@ gives 1 'not in queue' fq wait 0
 gives 1 'not in queue' fq result 9007199254740991
 gives 1 'no output was kept' fq result "$acked"
 gives 1 'no output was kept' fq result "$dead"
+gives 1 'was cancelled; no output is kept of what was cut off' fq result "$retried"
 
 # How a run ended is the status, of several that of the first named that was not acked; following is the same.
 three=$(fq push -q ran -- sh -c 'echo out; exit 3'); four=$(fq push -q ran -- sh -c 'exit 4'); good=$(fq push -q ran -- true)

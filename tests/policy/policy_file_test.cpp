@@ -249,6 +249,30 @@ TEST_CASE("an unknown key names its line and what was meant, also in another que
   CHECK(says(fault_of("[queue.mail]\npaused = true\n"), "fq queue pause"));
 }
 
+TEST_CASE("a mistyped kind of table is told the kind that was meant") {
+  CHECK(fault_of("\n[queue.mail.tenants.acme]\nweight = 2\n") ==
+        "fq.toml:2: unknown key 'tenants'; did you mean 'tenant'?");
+  CHECK(fault_of("[queue.mail.pools.p]\nrate = \"5/s\"\n") ==
+        "fq.toml:1: unknown key 'pools'; did you mean 'pool'?");
+  CHECK(fault_of("[queue.mail.shedule.s]\nspec = \"@daily\"\n") ==
+        "fq.toml:1: unknown key 'shedule'; did you mean 'schedule'?");
+  CHECK(says(fault_of("[queue.mail.whatever.s]\nspec = \"@daily\"\n"), "known are order"));
+}
+
+TEST_CASE("a fault of a schedule names the line that it is in") {
+  const auto fault = [](std::string_view lines) {
+    return fault_of("[queue.mail.schedule.s]\npayload = \"x\"\n" + std::string(lines));
+  };
+  CHECK(says(fault("missed = \"one\"\nspec = \"61 * * * *\"\n"), "fq.toml:4: schedule: minute: '61'"));
+  CHECK(says(fault("spec = \"@daily\"\ntz = \"Foo/Bar\"\n"), "fq.toml:4: tz: 'Foo/Bar'"));
+  CHECK(fault("spec = \"@daily\"\nmissed = \"never\"\n") ==
+        R"(fq.toml:4: missed: must be "one", "all" or "skip")");
+  CHECK(says(fault("spec = \"@daily\"\nenv = [\"A=1\"]\n"), "fq.toml:4: `env` and `cwd` go with"));
+  CHECK(
+      says(fault("spec = \"@daily\"\ncolour = \"x\"\n"), "fq.toml:4: unknown key 'colour'; write spec, tz,"));
+  CHECK(fault("") == "fq.toml:1: a schedule needs `spec`, as in \"30 3 * * *\"");
+}
+
 TEST_CASE("names that no queue, tenant or pool can have are refused") {
   for (const char* table :
        {"[queue.\"a b\"]", "[queue.\"\"]", "[queue.\".x\"]", "[queue.mail.tenant.\"\"]",

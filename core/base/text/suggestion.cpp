@@ -41,4 +41,13 @@ std::string_view suggest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+std::string either(std::span<const std::string_view> words, std::string_view quote) {
+  std::string text;
+  for (size_t at = 0; at < words.size(); ++at) {
+    if (at > 0) text += at + 1 == words.size() ? " or " : ", ";
+    text.append(quote).append(words[at]).append(quote);
+  }
+  return text;
+}
+
 }  // namespace fq

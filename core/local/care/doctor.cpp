@@ -231,7 +231,9 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   if (!there) examine_parent(spool, path, rows);
   if (there) {
     const Result<void> fit = check_spool(spool);
-    add_row(rows, "spool", fit.ok() ? spool : fit.error().text, fit.ok() ? Health::ok : Health::fault,
+    std::string found = fit.ok() ? spool : fit.error().text;
+    if (!fit.ok() && found.starts_with("spool ")) found.erase(0, 6);  // the row is called so
+    add_row(rows, "spool", found, fit.ok() ? Health::ok : Health::fault,
             fit.ok() ? "" : "correct its owner and permissions, or set FQ_SPOOL");
   }
   examine_mount(path, rows);

@@ -32,13 +32,27 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   return event;
 }
 
+/// What happens to waiting messages and to dead ones alike, so that its time alone says on which side of an
+/// end it is.
+bool is_on_either_side(const HistoryEvent& each) {
+  return each.event == "edited" || each.elsewhere || each.event == "freed";
+}
+
+/// In the same millisecond: nothing is done to a message while it runs, so it is behind the last attempt; a
+/// change that leaves no time to live is before the end.
+bool came_after(const HistoryEvent& each, const HistoryEvent& end) {
+  if (!is_on_either_side(each)) return false;
+  return end.event == "expired" ? each.at_wall_ms > end.at_wall_ms : each.at_wall_ms >= end.at_wall_ms;
+}
+
 /// The last attempt and the end of a TTL bury without a record of its own: what ended a dead one stands last,
-/// but for the values that it was given since.
+/// but for what was done to it since.
 void add_end(std::vector<HistoryEvent>& events, HistoryEvent end) {
-  const auto last = std::find_if(events.rbegin(), events.rend(), [](const HistoryEvent& each) {
-    return each.event != "edited" && !each.elsewhere && each.event != "freed";
-  });
-  if (last != events.rend() && last->event != "buried") events.insert(last.base(), std::move(end));
+  const auto last = std::find_if(events.rbegin(), events.rend(),
+                                 [&](const HistoryEvent& each) { return !came_after(each, end); });
+  if (last == events.rend()) return;
+  const auto before = std::find_if_not(last, events.rend(), is_on_either_side);
+  if (before != events.rend() && before->event != "buried") events.insert(last.base(), std::move(end));
 }
 
 }  // namespace
