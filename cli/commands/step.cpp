@@ -246,7 +246,8 @@ Result<Exit> run_step(const Arguments& arguments, Session& session) {
 
 const Command step_command = {
     "step",
-    "NAME -- CMD ARG... | NAME --sleep DUR | NAME --wait ID... |\n"
+    "NAME -- CMD ARG... | NAME --shell TEXT | NAME --sleep DUR |\n"
+    "          NAME --until TIME | NAME --wait ID... | NAME --wait-all |\n"
     "          NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] | --list [ID]",
     "Runs CMD once for a job's message, however often the job is run: its output\n"
     "is kept, and written without running CMD from then on.",
