@@ -34,6 +34,10 @@ std::string_view name_of(Attendee::Kind kind) {
   return "orphan";
 }
 
+std::string kind_text(const Attendee& one) {
+  return std::string(name_of(one.kind)) + (one.stopped ? ", stopped" : "");
+}
+
 std::string json_of(const Crew::Member& one) {
   std::string line;
   JsonWriter json(line);
@@ -82,7 +86,7 @@ std::string table_of(const std::vector<Crew::Member>& present, const Screen& scr
     for (const std::string& queue : one.queues) queues.append(queues.empty() ? "" : ", ").append(queue);
     const bool worker = one.all.kind == Attendee::Kind::worker;
     table.row({one.all.pid == 0 ? "?" : std::to_string(one.all.pid),
-               one.all.host.empty() ? "?" : shown(one.all.host), std::string(name_of(one.all.kind)),
+               one.all.host.empty() ? "?" : shown(one.all.host), kind_text(one.all),
                worker ? std::to_string(one.all.busy) + " of " + std::to_string(one.all.slots) : "-",
                one.all.since_wall_ms ? relative_time(*one.all.since_wall_ms, now_ms) : "-", queues,
                ids_shown(one.all.ids)});

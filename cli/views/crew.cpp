@@ -22,6 +22,7 @@ void Crew::add(const std::string& queue, Attendee one) {
   all.busy = std::min(all.slots, all.busy + one.busy);
   if (!all.since_wall_ms || (one.since_wall_ms && *one.since_wall_ms < *all.since_wall_ms))
     all.since_wall_ms = one.since_wall_ms;
+  all.stopped = all.stopped || one.stopped;
   all.ids.insert(all.ids.end(), one.ids.begin(), one.ids.end());
   if (same->queues.back() != queue) same->queues.push_back(queue);
 }
@@ -32,6 +33,8 @@ Crew::Hands Crew::hands_of(const std::string& queue) const {
     const bool here = std::find(one.queues.begin(), one.queues.end(), queue) != one.queues.end();
     if (!here || one.all.kind != Attendee::Kind::worker) continue;
     ++hands.workers;
+    if (one.all.stopped) ++hands.stopped;
+    if (one.all.stopped) continue;
     hands.slots += one.all.slots;
     hands.busy += one.all.busy;
   }

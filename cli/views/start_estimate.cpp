@@ -57,7 +57,10 @@ std::optional<StartEstimate> estimate_start(const Explanation& of, const Measure
 
 std::string hands_text(const Crew::Hands& hands) {
   if (hands.workers == 0) return "no worker attached";
-  const std::string who = counted(hands.workers, "worker") + ", ";
+  std::string who = counted(hands.workers, "worker");
+  if (hands.stopped == hands.workers) return who + (hands.workers == 1 ? ", stopped" : ", all stopped");
+  if (hands.stopped != 0) who += " (" + std::to_string(hands.stopped) + " stopped)";
+  who += ", ";
   if (hands.slots == 1) return who + (hands.busy == 0 ? "its one slot free" : "its one slot busy");
   if (hands.busy == hands.slots) return who + "all " + std::to_string(hands.slots) + " slots busy";
   return who + std::to_string(hands.busy) + " of " + std::to_string(hands.slots) + " slots busy";

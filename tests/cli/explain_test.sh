@@ -179,6 +179,19 @@ printf 'x\nx\nx\nx\n' >&5
 gives 0 '' fq wait -q crew 10 11
 fq queue pause -q crew; fq push -q crew x >/dev/null
 is 'free ones' '2 workers, 0 of 4 slots busy' "$(workers crew 12)"
+# A stopped worker is there, and starts nothing.
+kill -STOP $second
+await eval 'grep -q "^State:.*stopped" /proc/$second/status'
+is 'one that is stopped' '2 workers (1 stopped), 0 of 2 slots busy' "$(workers crew 12)"
+kill -STOP $first
+await eval 'grep -q "^State:.*stopped" /proc/$first/status'
+is 'all of them' '2 workers, all stopped' "$(workers crew 12)"
+is 'and in JSON' '2 0 0 null' "$(fq explain -q crew 12 --json | jq -r '"\(.workers) \(.slots) \(.busy) \(.estimated_start)"')"
+fq queue resume -q crew
+is 'no estimate rests on one' '' "$(about crew 12)"
+fq queue pause -q crew
+kill -CONT $first $second
+is 'and they go on' '2 workers, 0 of 4 slots busy' "$(workers crew 12)"
 kill $first; wait $first
 is 'who has left is not told' '1 worker, 0 of 2 slots busy' "$(workers crew 12)"
 fq tenant set -q crew slow rate=1/h burst=1

@@ -27,6 +27,10 @@ a=$(fq push -- sh -c "$job" "$work/gate"); b=$(fq push -q other -- sh -c "$job" 
 await eval '[ "$(workers)" = "worker:$worker:2/3:default+other:$a,$b" ]'
 is 'a row for a person' "$worker worker 2 of 3 default, other $a, $b" \
   "$(fq workers | sed -n 2p | sed -E 's/  +/ /g; s/ (now|[0-9]+s ago) / /')"
+kill -STOP "$worker"
+await eval 'grep -q "^State:.*stopped" /proc/$worker/status'
+is 'that it is stopped' 'worker, stopped' "$(fq workers | sed -n 2p | grep -o 'worker[^0-9]*' | sed 's/ *$//')"
+kill -CONT "$worker"
 is 'the heading' 'PID KIND BUSY SINCE QUEUES IDS' "$(fq workers | sed -n '1s/^ *//; 1s/  */ /gp')"
 
 # It dies, and what its jobs started keeps what it held.

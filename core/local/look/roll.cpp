@@ -117,6 +117,7 @@ Result<std::vector<Attendee>> Roll::call() {
     one.kind = slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
     one.pid = static_cast<int>(holder.process.pid);
     one.slots = slots;
+    one.stopped = slots != 0 && is_stopped(one.pid);
     const size_t of_one = std::max(holder.attendance.messages, 1U);
     one.busy = static_cast<uint32_t>(std::min<size_t>(slots, (ids.size() + of_one - 1) / of_one));
     one.since_wall_ms = holder.since_wall_ms;
