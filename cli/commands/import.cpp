@@ -7,6 +7,7 @@
 // fq, below us.
 #include "core/api/exported_ids.h"
 #include "core/base/clock.h"
+#include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/requests/import_line.h"

@@ -19,9 +19,9 @@ class Crew {
   /// The workers of one queue together; a slot that is busy with another queue's message is busy.
   struct Hands {
     uint64_t workers = 0;
-    uint64_t stopped = 0;  // of them: what they have at work rests, and they start nothing
-    uint64_t slots = 0;    // of the others
+    uint64_t slots = 0;  // of those that are not stopped
     uint64_t busy = 0;
+    uint64_t stopped = 0;  // workers: what they have at work rests, and they start nothing
   };
 
   void add(const std::string& queue, Attendee one);

@@ -40,6 +40,7 @@ Reason rate_of(const std::string& node, int64_t interval_ms) {
 TEST_CASE("a message for which a slot is free starts now") {
   CHECK(told(at_place(1), four_slots(3)) == "0: a slot is free");
   CHECK(told(at_place(4), four_slots(0)) == "0: a slot is free");
+  CHECK(told(at_place(1), {{2, 0, 0, 2}, 10, 100'000}) == "nothing");  // of those that are stopped none is
 }
 
 TEST_CASE("those before it are run by all slots, as long as runs took on average") {
@@ -87,6 +88,9 @@ TEST_CASE("who works is told with how many slots are busy") {
   CHECK(hands_text({1, 1, 1}) == "1 worker, its one slot busy");
   CHECK(hands_text({2, 4, 1}) == "2 workers, 1 of 4 slots busy");
   CHECK(hands_text({2, 4, 4}) == "2 workers, all 4 slots busy");
+  CHECK(hands_text({3, 2, 1, 1}) == "3 workers (1 stopped), 1 of 2 slots busy");
+  CHECK(hands_text({1, 0, 0, 1}) == "1 worker, stopped");
+  CHECK(hands_text({2, 0, 0, 2}) == "2 workers, all stopped");
 }
 
 }  // namespace fq::cli
