@@ -73,33 +73,6 @@ TEST_CASE(
   CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::timed_out);
 }
 
-TEST_CASE("an interrupt that has no descriptor is seen all the same") {
-  const Silence silence;
-  Interrupt interrupt;
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  LeaseRequest request = for_a_minute();
-  request.wait = true;
-  request.wait_ms = 50;
-  answered(silence.queue->lease(request));  // its connections are there
-  const rlimit none{3, before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  CHECK(interrupt.descriptor() == -1);
-  request.interrupt = &interrupt;
-  request.wait_ms = 30'000;
-  const int64_t began_ms = system_clock().boot_ms();
-  std::thread raiser([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it sleeps by then; before, it is the same
-    interrupt.raise();
-  });
-  const Result<LeaseReply> reply = silence.queue->lease(request);
-  raiser.join();
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  REQUIRE(reply.ok());
-  CHECK(reply->why_empty == WhyEmpty::interrupted);
-  CHECK(system_clock().boot_ms() - began_ms < 5'000);
-}
-
 TEST_CASE("what is over soon is seen at once, and what takes long a small part of that later") {
   int looks = 0;
   int64_t waited_ms = 0;

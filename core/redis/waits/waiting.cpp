@@ -15,10 +15,9 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kDeafMs = 50;       // between two looks of one whom nobody tells of anything
-constexpr int64_t kNapPart = 8;       // of what it has waited
-constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen that has no descriptor
-constexpr int64_t kSpreadMs = 5;      // over which those look who wait for the same time
+constexpr int64_t kDeafMs = 50;   // between two looks of one whom nobody tells of anything
+constexpr int64_t kNapPart = 8;   // of what it has waited
+constexpr int64_t kSpreadMs = 5;  // over which those look who wait for the same time
 
 // One that is woken all the time, for whatever reason, looks no more often than that.
 constexpr int64_t kWindowMs = 100;
@@ -44,13 +43,12 @@ Waiting::End Waiting::end() const {
 template <class Pause>
 Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
   const int interrupted = interrupt_ == nullptr ? -1 : interrupt_->descriptor();
-  const bool is_seen = interrupt_ == nullptr || interrupted >= 0;
   const int64_t end_ms = system_clock().boot_ms() + ms;
   for (int64_t rest_ms = ms; rest_ms > 0; rest_ms = end_ms - system_clock().boot_ms()) {
     if (const End now = end(); now != End::goes_on) return now;
     const int64_t slice_ms = std::min(rest_ms, std::max<int64_t>(1, left_ms()));
     const SignalsAllowed allowed(signals_);
-    if (pause(is_seen ? slice_ms : std::min(kInterruptMs, slice_ms), interrupted)) break;
+    if (pause(slice_ms, interrupted)) break;
   }
   return end();
 }

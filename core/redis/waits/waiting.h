@@ -29,8 +29,9 @@ class Waiting {
 
  private:
   int64_t left_ms() const;
-  /// So long, but not beyond the end of the wait; in slices where an interrupt wakes nobody: `pause(ms,
-  /// interrupted)` sleeps for one, or until that descriptor can be read. True: the sleep is over.
+  /// So long, but not beyond the end of the wait: `pause(ms, interrupted)` sleeps, or until that descriptor
+  /// can be read (-1: none is to be had, then an interrupt by another thread is seen with the next look).
+  /// True: the sleep is over.
   template <class Pause>
   End sleep_for(int64_t ms, Pause pause);
 
