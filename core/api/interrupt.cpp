@@ -27,16 +27,14 @@ void Interrupt::raise() {
   errno = error_before;
 }
 
-void Interrupt::lower() {
-  raised_.store(0, std::memory_order_seq_cst);
-  eventfd_t ignored = 0;
-  if (const int descriptor = descriptor_.load(); descriptor >= 0) ::eventfd_read(descriptor, &ignored);
-}
-
+/// It is emptied here and not where it is lowered: a raise writes to it after its word is set, and may be
+/// lowered in between.
 int Interrupt::descriptor() {
   int there = descriptor_.load();
+  eventfd_t ignored = 0;
+  if (there >= 0 && !raised()) ::eventfd_read(there, &ignored);
   if (there >= 0) return there;
-  const int made = ::eventfd(raised() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (descriptor_.compare_exchange_strong(there, made)) return made;
   if (made >= 0) ::close(made);
   return there;

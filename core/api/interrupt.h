@@ -17,12 +17,13 @@ class Interrupt {
 
   void raise();
   /// By the caller that waits, before it looks for the reason why it was raised.
-  void lower();
+  void lower() { raised_.store(0, std::memory_order_seq_cst); }
   bool raised() const { return raised_.load(std::memory_order_seq_cst) != 0; }
   /// For an engine that sleeps on words: 0 until raised.
   const void* word() const { return &raised_; }
-  /// For one that sleeps on descriptors: can be read once raised, so that it is looked at raised() after this
-  /// and before the sleep. Made by the first who asks; -1: there is none to be had.
+  /// For one that sleeps on descriptors: can be read once it is raised. Asked for anew before each sleep, and
+  /// then raised() is looked at: what is left in it of a raise that was lowered would end every sleep at
+  /// once. Made by the first who asks; -1: there is none to be had.
   int descriptor();
 
  private:

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+// fq, below us.
+#include "core/base/clock.h"
 
 namespace fq::test {
 
@@ -87,12 +89,14 @@ class Load {
       ++behind_;
     }
   }
-  /// Until nothing is left, once nothing comes any more.
+  /// Until nothing is left, once nothing comes any more; or what is left never comes, which check_all_done
+  /// tells.
   void work() {
     AwayList away;
     const std::unique_ptr<Queue> queue = open(&away);
     LeaseRequest request = for_a_minute(16);
     request.hold = Hold::process;
+    int64_t served_ms = system_clock().boot_ms();
     for (int empty = 0; empty < 3 && !is_given_up_;) {
       settle_again(*queue);
       const Result<LeaseReply> leased = queue->lease(request);
@@ -100,6 +104,8 @@ class Load {
       away.clear();
       empty = is_left && !anything_left(*queue) && away.is_empty() ? empty + 1 : 0;
       if (leased) judge(*queue, leased->deliveries);
+      if (!is_left) served_ms = system_clock().boot_ms();
+      if (system_clock().boot_ms() - served_ms > kNeverMs) return;
     }
   }
   static bool anything_left(Queue& queue) {
@@ -126,6 +132,7 @@ class Load {
   }
 
   static constexpr int64_t kBehindMax = 200;
+  static constexpr int64_t kNeverMs = 60'000;  // leases of the dead come back after 15 s
 
   const Location location_;
   std::atomic<int64_t> behind_ = 0;  // accepted and not served yet, about
@@ -155,6 +162,9 @@ void check_all_done(const Location& location, Load& load) {
   const auto queue = answered(real_time_engine().open(location, {}));
   for (const uint64_t id : load.lost()) FAIL_CHECK("lost: " << story_of(*queue, id));
   for (const uint64_t id : load.revived()) FAIL_CHECK("served after its ack: " << story_of(*queue, id));
+  const StatsRow left = answered(queue->stats({})).rows.at(0);
+  CHECK(left.ready == 0);
+  CHECK(left.leased == 0);
   const CheckReport report = answered(queue->check({}));
   CHECK(report.findings.empty());
 }

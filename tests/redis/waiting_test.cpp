@@ -1,6 +1,7 @@
 // waiting_test - how late a wait is that nobody tells of anything, how often it looks, and what ends it.
 
 // System.
+#include <poll.h>
 #include <sys/resource.h>
 
 #include <thread>
@@ -71,6 +72,31 @@ TEST_CASE(
   interrupt.lower();
   request.wait_ms = 50;  // what it was raised for is over
   CHECK(answered(silence.queue->lease(request)).why_empty == WhyEmpty::timed_out);
+}
+
+TEST_CASE("what is left of an interrupt that was lowered ends no sleep") {
+  Interrupt interrupt;
+  const auto is_readable = [&] {
+    pollfd one{interrupt.descriptor(), POLLIN, 0};
+    return ::poll(&one, 1, 0) == 1;
+  };
+  CHECK(!is_readable());
+  interrupt.raise();
+  CHECK(is_readable());
+  CHECK(is_readable());  // by each who sleeps on it
+  interrupt.lower();
+  CHECK(!is_readable());
+  interrupt.raise();
+  CHECK(is_readable());
+}
+
+TEST_CASE("a wait of no time, or of less, is over at once") {
+  for (const int64_t wait_ms : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    Waiting waiting(wait_ms, nullptr);
+    CHECK(waiting.end() == Waiting::End::timed_out);
+    CHECK(waiting.sleep(std::nullopt) == Waiting::End::timed_out);
+  }
+  CHECK(Waiting(INT64_MAX, nullptr).end() == Waiting::End::goes_on);
 }
 
 TEST_CASE("what is over soon is seen at once, and what takes long a small part of that later") {

@@ -32,7 +32,8 @@ Waiting::Waiting(std::optional<int64_t> wait_ms, Interrupt* interrupt, bool sign
 
 int64_t Waiting::left_ms() const {
   const int64_t waited_ms = system_clock().boot_ms() - start_ms_;
-  return wait_ms_ ? std::max<int64_t>(0, *wait_ms_ - waited_ms) : INT64_MAX;
+  if (!wait_ms_) return INT64_MAX;
+  return *wait_ms_ > waited_ms ? *wait_ms_ - waited_ms : 0;  // whatever is asked for, INT64_MIN too
 }
 
 Waiting::End Waiting::end() const {
@@ -42,9 +43,9 @@ Waiting::End Waiting::end() const {
 
 template <class Pause>
 Waiting::End Waiting::sleep_for(int64_t ms, Pause pause) {
-  const int interrupted = interrupt_ == nullptr ? -1 : interrupt_->descriptor();
   const int64_t end_ms = system_clock().boot_ms() + ms;
   for (int64_t rest_ms = ms; rest_ms > 0; rest_ms = end_ms - system_clock().boot_ms()) {
+    const int interrupted = interrupt_ == nullptr ? -1 : interrupt_->descriptor();
     if (const End now = end(); now != End::goes_on) return now;
     const int64_t slice_ms = std::min(rest_ms, std::max<int64_t>(1, left_ms()));
     const SignalsAllowed allowed(signals_);
