@@ -51,10 +51,11 @@ CallId RedisQueue::drawn_call() {
   return CallId{1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax};
 }
 
-ArgumentList RedisQueue::words_of(CallId call) {
+ArgumentList RedisQueue::begin(CallId call) {
   ArgumentList words;
   words.borrow("call");
   words.add(std::to_string(number(call)));
+  session_.holdings().begin_call(std::string(words.words().back()));
   words.add(std::to_string(::getpid()));
   return words;
 }
@@ -67,7 +68,7 @@ bool RedisQueue::is_begun(const Reply& reply) {
 Result<CallId> RedisQueue::begin_call() {
   for (;;) {
     const CallId call = drawn_call();
-    FQ_TRY_SET(const Reply begun, shard_.change("change", words_of(call).words(), Shard::Lost::is_repeated));
+    FQ_TRY_SET(const Reply begun, shard_.change("change", begin(call).words(), Shard::Lost::is_repeated));
     if (is_begun(begun)) return call;
   }
 }
@@ -78,7 +79,8 @@ Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery& delive
 }
 
 Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::optional<CallId> call) {
-  return std::unique_ptr<OutputFollower>(std::make_unique<RedisFollower>(*this, shard_, id, call));
+  return std::unique_ptr<OutputFollower>(
+      std::make_unique<RedisFollower>(*this, shard_, session_.holdings(), id, call));
 }
 
 Result<CheckReport> RedisQueue::check(const CheckRequest& request) {

@@ -26,7 +26,7 @@ class RedisQueue final : public Queue {
       : signer_(access.command_key, entry.name, access.clock()),
         session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
-        runs_(access.beside(), entry.tag, session_.nonce()),
+        runs_(access.beside(), entry.tag, session_.nonce(), session_.shared_holdings()),
         leases_(shard_, session_, {signer_, policy_}, entry.mark),
         exchange_(shard_, look_, policy_, signer_, entry.mark),
         name_(entry.name),
@@ -66,9 +66,9 @@ class RedisQueue final : public Queue {
   Result<CallId> begin_call() override;
   /// By chance: no count of a server that lost its last writes gives a number twice.
   static CallId drawn_call();
-  /// What tells a shard of it, and whether its answer says that no other has that number: then the caller is
-  /// one that is heard of.
-  static ArgumentList words_of(CallId call);
+  /// What tells a shard of one that begins, and whether its answer says that no other has that number: then
+  /// the caller is one that is heard of.
+  ArgumentList begin(CallId call);
   bool is_begun(const Reply& reply);
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;

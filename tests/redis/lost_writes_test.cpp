@@ -63,4 +63,31 @@ TEST_CASE("what only a dead server had is lost, as its level said: not what a re
   CHECK(answered(later->check({})).findings.empty());
 }
 
+TEST_CASE(
+    "an ack that only a dead server had is made up for, though its client lives and the lease was copied") {
+  TestCluster cluster(3, 1);
+  OnCluster s(1, cluster, "&timeout=500ms");
+  const auto async =
+      answered(real_time_engine().open({s.location.spool + "&durability=async", "default"}, {}));
+  push_one(*s.queue, "t", "done");
+  const std::string tag = s.tags().at(0);
+  const size_t master = cluster.owner_of(tag), replica = master + 3;
+  const LeaseReply leased = answered(async->lease({}));  // held by living
+  REQUIRE(leased.deliveries.size() == 1);
+  push_one(*s.queue, "t", "kept");  // a replica has all before it
+  cluster.node(replica).stop();
+  write_much_else(cluster.node(master), tag);
+  CHECK(ack(*async, leased.deliveries[0]) == SettleStatus::ok);
+
+  cluster.node(master).kill();
+  cluster.node(replica).go_on();
+  const auto later = s.another();
+  push_at_last(*later, "t");
+  std::set<std::string> served = served_to(*later);
+  CHECK(served.count("kept") == 1);
+  if (served.count("done") == 0) served = served_to(*later);
+  CHECK(served.count("done") == 1);
+  CHECK(answered(later->check({})).findings.empty());
+}
+
 }  // namespace fq::test

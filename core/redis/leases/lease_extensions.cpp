@@ -30,18 +30,24 @@ RedisLeases::Extending RedisLeases::add_to(CallsAtOnce& calls, std::span<const R
   for (const Parts& each : sent) {
     for (const std::string* const word : {&each.id, &each.serial, &each.nonce}) arguments.add(*word);
   }
-  return {std::move(results), calls.add(shard_, "work", std::move(arguments))};
+  return {{receipts.begin(), receipts.end()},
+          std::move(results),
+          calls.add(shard_, "work", std::move(arguments))};
 }
 
 Result<std::vector<ExtendResult>> RedisLeases::extend(CallsAtOnce& calls, Extending extending,
                                                       int64_t duration_ms) {
   FQ_TRY_SET(const Reply answer, calls.answer(extending.call, Shard::Lost::is_unknown));
   size_t answered = 0;
-  for (ExtendResult& result : extending.results) {
+  for (size_t i = 0; i < extending.results.size(); ++i) {
+    ExtendResult& result = extending.results[i];
     if (result.status != SettleStatus::unknown) continue;
     result.status = status_of(answer.at(2).at(answered++));
-    if (result.status == SettleStatus::ok)
+    if (result.status == SettleStatus::ok) {
       result.deadline_wall_ms = shard_.wall_of(answer.at(0).at(0).number + duration_ms);
+    } else {
+      note_over(extending.receipts[i]);
+    }
   }
   return std::move(extending.results);
 }

@@ -124,7 +124,7 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
           "message " + taken.items[i].text + ": its record cannot be read; it comes back when its lease ends",
           0};
     }
-    heard_serial_ = std::max(heard_serial_, record->serial);
+    session_.holdings().note_lease(*id, record->serial, progress.by_living);
     FQ_TRY_SET(std::string fault, check_.fault(*record));
     if (!fault.empty()) {
       forgeries.push_back({MessageId{*id}, receipt_of(*id, record->serial, record->nonce), std::move(fault)});
@@ -136,7 +136,7 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
   return forgeries.empty() ? Result<void>() : bury(forgeries, reply);
 }
 
-Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
+Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {
   using What = LeaseChange::What;
   constexpr What kWhats[] = {What::ended, What::cancelled, What::extended};
   for (const Reply& each : news.items) {
@@ -147,6 +147,7 @@ Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
     if (!bytes.ok() || what >= std::size(kWhats))
       return Error{ErrorKind::bad_data, "news of a lease: cannot be read", 0};
     const bool is_extended = kWhats[what] == What::extended;
+    if (!is_extended) session_.holdings().end_lease(id, serial, shard_.server_run());
     reply.changes.push_back(
         {receipt_of(id, serial, session_.nonce()), kWhats[what], is_extended ? shard_.wall_of(until_ms) : 0});
   }
@@ -157,6 +158,11 @@ std::vector<RedisLeases::Parts> RedisLeases::parts_of(std::span<const Settle> it
   std::vector<Parts> parts;
   for (const Settle& item : items) parts.push_back(parts_of(item.receipt));
   return parts;
+}
+
+void RedisLeases::note_over(const Receipt& receipt) {
+  const std::optional<ReceiptParts> parts = receipt.parts();
+  if (parts) session_.holdings().end_lease(parts->id, parts->serial, shard_.server_run());
 }
 
 Result<ArgumentList> RedisLeases::arguments_of(std::span<const Settle> items, std::span<const Parts> parts,
@@ -187,7 +193,8 @@ Result<RedisLeases::Sent> RedisLeases::add_to(CallsAtOnce& calls, std::span<cons
   items = items.first(std::min(items.size(), kVerdictsPerCall));
   Progress nothing;
   const unsigned bell = bell_word(nothing);
-  std::string wanted = bytes_wanted(nullptr, 0, 0, true, is_unheard_ ? kLeasesAgain : 0, heard_serial_, bell);
+  std::string wanted = bytes_wanted(nullptr, 0, 0, true, is_unheard_ ? kLeasesAgain : 0,
+                                    session_.holdings().heard_serial(), bell);
   FQ_TRY_SET(ArgumentList arguments, arguments_of(items, parts_of(items), std::move(wanted), {}));
   return Sent{calls, calls.add(shard_, "work", std::move(arguments)), bell};
 }
@@ -212,8 +219,8 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   const size_t want = std::min(progress.want, kMessagesPerCall);
   const unsigned bell = sent != nullptr ? sent->bell : bell_word(progress);
   const auto ask_again = [&](unsigned again) -> Result<Reply> {
-    std::string wanted =
-        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_, bell);
+    std::string wanted = bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again,
+                                      session_.holdings().heard_serial(), bell);
     FQ_TRY_SET(const ArgumentList arguments,
                arguments_of(items, parts, wanted.append(progress.loans),
                             next == nullptr ? std::string_view() : next->tenant));
@@ -230,6 +237,8 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   const Reply answer = std::move(asked).value();
   lent_ = answer.at(7).text;
   for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
+  for (const Settle& item : items) note_over(item.receipt);
+  progress.by_living = next != nullptr && next->hold == Hold::process;
   const size_t before = reply.deliveries.size();
   if (Result<void> added = add_deliveries(answer.at(3), reply, progress); !added) {
     is_unheard_ = true;  // of those that were not read

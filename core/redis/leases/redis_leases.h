@@ -41,6 +41,7 @@ class RedisLeases {
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
   /// Leases that are to be longer: as far as is known before it is asked, and which of the calls asks.
   struct Extending {
+    std::vector<Receipt> receipts;
     std::vector<ExtendResult> results;
     size_t call;
   };
@@ -81,7 +82,8 @@ class RedisLeases {
   struct Progress {
     size_t want = 0;
     uint64_t bytes_left = 0;
-    bool is_full = false;  // the last call gave all that it may
+    bool by_living = false;  // what it gets is held so
+    bool is_full = false;    // the last call gave all that it may
     bool servable = false, is_idle = false;
     std::string_view loans = {};
     Paid paid = {};
@@ -96,6 +98,8 @@ class RedisLeases {
   };
 
   std::vector<Parts> parts_of(std::span<const Settle> items) const;
+  /// The server that was called last has said so.
+  void note_over(const Receipt& receipt);
   static Result<ArgumentList> arguments_of(std::span<const Settle> items, std::span<const Parts> parts,
                                            std::string wanted, std::string_view tenant);
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
@@ -103,7 +107,7 @@ class RedisLeases {
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers,
                     const Sent* sent = nullptr);
   unsigned bell_word(Progress& progress);
-  Result<void> add_news(const Reply& news, LeaseReply& reply) const;
+  Result<void> add_news(const Reply& news, LeaseReply& reply);
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);
   Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress);
@@ -115,8 +119,7 @@ class RedisLeases {
   Awaiting awaiting_;
   RedisCommandCheck check_;
   std::string mark_;
-  uint64_t heard_serial_ = 0;  // of the last lease that an answer told us of
-  bool is_unheard_ = false;    // an answer was lost that may have told of one
+  bool is_unheard_ = false;  // an answer was lost that may have told of one
   std::vector<std::string> notices_;
   std::string lent_;
 };

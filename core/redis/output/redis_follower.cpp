@@ -17,16 +17,19 @@ uint64_t count_in(const Reply& reply) { return parse_decimal(reply.text).value_o
 
 }  // namespace
 
-RedisFollower::RedisFollower(Queue& queue, Shard& shard, MessageId id, std::optional<CallId> call)
+RedisFollower::RedisFollower(Queue& queue, Shard& shard, Holdings& holdings, MessageId id,
+                             std::optional<CallId> call)
     : queue_(queue),
       shard_(shard),
+      holdings_(holdings),
       id_(id),
       name_(std::to_string(std::min(number(id), kMessageIdMax))),
       call_(call ? std::to_string(number(*call)) : std::string()) {}
 
 RedisFollower::~RedisFollower() {
-  if (!call_.empty())
-    static_cast<void>(shard_.change("change", {"end_call", call_}, Shard::Lost::is_repeated));
+  if (call_.empty()) return;
+  const Result<Reply> ended = shard_.change("change", {"end_call", call_}, Shard::Lost::is_repeated);
+  holdings_.end_call(call_, ended ? shard_.server_run() : std::string());
 }
 
 Result<FollowStep> RedisFollower::next(const FollowWait& wait) {

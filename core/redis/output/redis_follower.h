@@ -10,6 +10,7 @@
 // fq, below us.
 #include "core/engine/followed.h"
 // fq, this room.
+#include "core/redis/shard/holdings.h"
 #include "core/redis/waits/awaiting.h"
 #include "core/api/queue.h"
 
@@ -17,7 +18,7 @@ namespace fq {
 
 class RedisFollower final : public OutputFollower {
  public:
-  RedisFollower(Queue& queue, Shard& shard, MessageId id, std::optional<CallId> call);
+  RedisFollower(Queue& queue, Shard& shard, Holdings& holdings, MessageId id, std::optional<CallId> call);
   ~RedisFollower() override;
   Result<FollowStep> next(const FollowWait& wait) override;
 
@@ -32,6 +33,7 @@ class RedisFollower final : public OutputFollower {
 
   Queue& queue_;
   Shard& shard_;
+  Holdings& holdings_;
   Awaiting awaiting_;
   const MessageId id_;
   const std::string name_, call_;  // call_: "": none

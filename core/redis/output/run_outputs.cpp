@@ -32,7 +32,7 @@ class RedisRunOutput final : public RunOutput {
     if (!open_) return;
     close();
     const std::lock_guard lock(shelf_->mutex);
-    static_cast<void>(shelf_->shard.change("change", {"run_leave", id_, delivery_}));
+    end(shelf_->shard.change("change", {"run_leave", id_, delivery_}));
   }
 
   bool is_called() const override { return call_ != 0; }
@@ -40,9 +40,13 @@ class RedisRunOutput final : public RunOutput {
   Result<void> open() override {
     const std::string call = std::to_string(call_), pid = std::to_string(::getpid());
     const std::lock_guard lock(shelf_->mutex);
-    FQ_TRY(shelf_->shard.change("change", {"run_open", id_, delivery_, call, waits_ ? "1" : "0", pid}));
-    open_ = true;
-    return {};
+    shelf_->holdings->begin_run(name());
+    Result<Reply> opened =
+        shelf_->shard.change("change", {"run_open", id_, delivery_, call, waits_ ? "1" : "0", pid});
+    open_ = opened.ok();
+    if (open_) return {};
+    end(opened);
+    return std::move(opened).error();
   }
 
   bool has_room(Channel channel) override {
@@ -88,6 +92,12 @@ class RedisRunOutput final : public RunOutput {
   static size_t index(Channel channel) { return static_cast<size_t>(channel); }
   Part& part_of(Channel channel) { return channels_.at(index(channel)); }
   const Part& part_of(Channel channel) const { return channels_.at(index(channel)); }
+  /// As the server's program calls it: see runs.lua.
+  std::string name() const { return id_ + ":" + delivery_; }
+  /// Needs: the lock. `said`: to the word that it is over.
+  void end(const Result<Reply>& said) {
+    shelf_->holdings->end_run(name(), said ? shelf_->shard.server_run() : std::string());
+  }
   static std::string_view name_of(Channel channel) { return channel == Channel::out ? "o" : "e"; }
 
   /// What a server says after a write, or when it is asked. Once dead, its caller stays so.
@@ -126,7 +136,7 @@ class RedisRunOutput final : public RunOutput {
 }  // namespace
 
 std::shared_ptr<RunOutput> RedisRunOutputs::make(const Delivery& delivery, const RunTerms& terms) {
-  if (!shelf_) shelf_ = std::make_shared<RedisRunShelf>(access_, tag_, nonce_);
+  if (!shelf_) shelf_ = std::make_shared<RedisRunShelf>(access_, tag_, nonce_, holdings_);
   return std::make_shared<RedisRunOutput>(shelf_, delivery, terms);
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 // fq, this room.
+#include "core/redis/shard/holdings.h"
 #include "core/redis/shard/shard.h"
 #include "core/api/queue.h"
 
@@ -19,23 +20,29 @@ namespace fq {
 inline constexpr uint64_t kRedisKeptBytesMax = 8 * 1024 * 1024;
 
 struct RedisRunShelf {
-  RedisRunShelf(ServerAccess access, std::string tag, std::string nonce)
-      : shard(std::move(access), std::move(tag), std::move(nonce)) {}
+  RedisRunShelf(ServerAccess access, std::string tag, std::string nonce, std::shared_ptr<Holdings> has)
+      : shard(std::move(access), std::move(tag), std::move(nonce)), holdings(std::move(has)) {}
 
   std::mutex mutex;
   Shard shard;  // under it
+  const std::shared_ptr<Holdings> holdings;
 };
 
 class RedisRunOutputs {
  public:
-  RedisRunOutputs(ServerAccess access, std::string tag, std::string nonce)
-      : access_(std::move(access)), tag_(std::move(tag)), nonce_(std::move(nonce)) {}
+  /// `holdings`: of the session with this nonce.
+  RedisRunOutputs(ServerAccess access, std::string tag, std::string nonce, std::shared_ptr<Holdings> holdings)
+      : access_(std::move(access)),
+        tag_(std::move(tag)),
+        nonce_(std::move(nonce)),
+        holdings_(std::move(holdings)) {}
 
   std::shared_ptr<RunOutput> make(const Delivery& delivery, const RunTerms& terms);
 
  private:
   ServerAccess access_;
   std::string tag_, nonce_;
+  std::shared_ptr<Holdings> holdings_;
   std::shared_ptr<RedisRunShelf> shelf_;
 };
 

@@ -25,10 +25,10 @@ Renewer::~Renewer() {
   thread_.join();
 }
 
-void Renewer::add(Shard& shard) {
+void Renewer::add(LifeSign& sign) {
   {
     const std::lock_guard lock(mutex_);
-    shards_.push_back(&shard);
+    signs_.push_back(&sign);
   }
   if (thread_.joinable()) return;
   sigset_t all, before;
@@ -38,10 +38,10 @@ void Renewer::add(Shard& shard) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Renewer::remove(Shard& shard) {
+void Renewer::remove(LifeSign& sign) {
   std::unique_lock lock(mutex_);
-  shards_.erase(std::remove(shards_.begin(), shards_.end(), &shard), shards_.end());
-  changed_.wait(lock, [&] { return current_ != &shard; });
+  signs_.erase(std::remove(signs_.begin(), signs_.end(), &sign), signs_.end());
+  changed_.wait(lock, [&] { return current_ != &sign; });
 }
 
 void Renewer::renew() {
@@ -49,13 +49,12 @@ void Renewer::renew() {
   while (!changed_.wait_for(lock, kRenewAfter, [this] { return is_over_; })) renew_all(lock);
 }
 
-/// Shards may come and go meanwhile: one that is passed over so is called the next time.
+/// They may come and go meanwhile: one that is passed over so is given the next time.
 void Renewer::renew_all(std::unique_lock<std::mutex>& lock) {
-  for (size_t i = 0; i < shards_.size() && !is_over_; ++i) {
-    current_ = shards_[i];
+  for (size_t i = 0; i < signs_.size() && !is_over_; ++i) {
+    current_ = signs_[i];
     lock.unlock();
-    static_cast<void>(
-        current_->tick());  // one that fails is made up for: three fit into the server's patience
+    current_->give();
     lock.lock();
     current_ = nullptr;
     changed_.notify_all();

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 // fq, this room.
-#include "core/redis/shard/shard.h"
+#include "core/redis/shard/life_sign.h"
 
 namespace fq {
 
@@ -20,9 +20,9 @@ class Renewer {
   Renewer& operator=(const Renewer&) = delete;
 
   /// From now on: the thread begins with the first one.
-  void add(Shard& shard);
-  /// When it returns, nobody uses that shard any more.
-  void remove(Shard& shard);
+  void add(LifeSign& sign);
+  /// When it returns, nobody uses that one any more.
+  void remove(LifeSign& sign);
 
  private:
   void renew();
@@ -31,8 +31,8 @@ class Renewer {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
-  std::vector<Shard*> shards_;
-  Shard* current_ = nullptr;  // is being called
+  std::vector<LifeSign*> signs_;
+  LifeSign* current_ = nullptr;  // is being given
   std::thread thread_;
 };
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 // fq, this room.
+#include "core/redis/shard/life_sign.h"
 #include "core/redis/shard/renewer.h"
-#include "core/redis/shard/shard.h"
 
 namespace fq {
 
@@ -21,12 +21,15 @@ class RedisSession {
   RedisSession& operator=(const RedisSession&) = delete;
 
   const std::string& nonce() const { return nonce_; }
+  Holdings& holdings() { return *sign_.holdings(); }
+  /// For those of its parts that may outlive it.
+  std::shared_ptr<Holdings> shared_holdings() const { return sign_.holdings(); }
   /// From now on the server may hold something for it.
   void keep_alive();
 
  private:
   std::string nonce_;
-  Shard shard_;  // of the thread, and of the end
+  LifeSign sign_;  // of the thread, and of the end
   std::shared_ptr<Renewer> renewer_;
   bool is_kept_ = false;
 };

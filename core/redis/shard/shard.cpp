@@ -165,13 +165,14 @@ std::string Shard::place() const {
 }
 
 /// One key that is always there and one that never is: while a cluster moves them, a server refuses the call.
-FunctionCall Shard::function_call(const Call& call) const {
+FunctionCall Shard::function_call(const Call& call) {
   std::vector<std::string> keys = {tag_ + "h", tag_ + "c"};
   if (!call.other.empty()) keys.insert(keys.end(), {call.other + "h", call.other + "c"});
   const bool reads_only = call.function == "look";
-  const auto words = [reads_only, &arguments = call.arguments,
+  const auto words = [this, reads_only, &arguments = call.arguments,
                       sessions = living_sessions().all(place(), nonce_)](const Server& server) {
     std::vector<std::string_view> all;
+    server_run_ = server.run_id();
     if (!reads_only) all = {server.run_id(), sessions};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;

@@ -166,6 +166,8 @@ class Shard {
   Result<std::string> policy_version();
   const std::string& tag() const { return tag_; }
   const std::string& nonce() const { return nonce_; }
+  /// Of the server that was called last, its run_id.
+  const std::string& server_run() const { return server_run_; }
   /// So long who waits looks at nothing, should it be told of nothing.
   int64_t patience_ms() const { return access_.place.poll_ms; }
   /// The same of who waits for work, of so many as were there when it was last looked.
@@ -210,12 +212,12 @@ class Shard {
   Result<Reply> change(const Call& call);
   Result<Reply> call_once(const Call& call);
   Result<Reply> call(const Call& call);
-  FunctionCall function_call(const Call& call) const;
+  FunctionCall function_call(const Call& call);
   Result<void> tell_time();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
-  std::string nonce_;
+  std::string nonce_, server_run_;
   std::function<Result<void>()> run_schedules_;     // of the object that makes their messages
   std::function<Result<void>()> finish_crossings_;  // likewise
   std::unique_ptr<RoomLender> lender_;

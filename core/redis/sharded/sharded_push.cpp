@@ -28,7 +28,7 @@ Result<CallId> ShardedPush::begin_call() {
     const CallId call = RedisQueue::drawn_call();
     CallsAtOnce calls(shards_.link());
     for (size_t shard = 0; shard < shards_.count(); ++shard)
-      calls.add(shards_.at(shard).shard(), "change", RedisQueue::words_of(call));
+      calls.add(shards_.at(shard).shard(), "change", shards_.at(shard).begin(call));
     calls.send();
     bool is_ours = true;
     for (size_t shard = 0; shard < shards_.count(); ++shard) {

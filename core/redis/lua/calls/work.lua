@@ -29,15 +29,6 @@ local function read_wanted(call, bytes)
   return w
 end
 
--- What it was given by an answer that it has not heard: nobody runs it.
-local function take_back_unheard(call, heard)
-  for i, id in ipairs(sessions.held(call, call.session)) do
-    local m = store.find(call, id)
-    if m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
-  end
-  after.settle(call)
-end
-
 -- A verdict that was given already says once more what it said then.
 local function said_before(call, id, serial, verdict)
   local m = store.find(call, id)
@@ -110,7 +101,7 @@ function M.run(keys, args)
   local waits = call.more or schedules.is_due(call)
   if not waits then
     local w, at = read_wanted(call, args[3]), nil
-    if w.again >= LEASES then take_back_unheard(call, w.heard) end
+    if w.again >= LEASES then holdings.take_back_unheard(call, w.heard) end
     answers, at = settle(call, args, 6, tonumber(args[5]), w.again % LEASES == VERDICTS)
     extended = extend(call, args, at)
     lent.take_all(call, args[3], w.loans_at)

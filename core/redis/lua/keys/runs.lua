@@ -100,6 +100,19 @@ local function end_session(call, nonce)
   for _, name in ipairs(redis.call('SMEMBERS', call.tag .. 'sr:' .. nonce)) do M.leave(call, name, 2) end
 end
 
+-- The session has these, and no others.
+function M.agree(call, its_runs, its_calls)
+  local function each_other(key, names, over)
+    local is_its = {}
+    for name in string.gmatch(names, '%S+') do is_its[name] = true end
+    for _, name in ipairs(redis.call('SMEMBERS', key)) do
+      if not is_its[name] then over(call, name, 2) end
+    end
+  end
+  each_other(call.tag .. 'cs:' .. call.session, its_calls, M.end_call)
+  each_other(call.tag .. 'sr:' .. call.session, its_runs, M.leave)
+end
+
 -- waits, pid. It may be read from now on.
 function M.open(call, id, delivery, number, waits, pid)
   local tag, name = call.tag, M.name_of(id, delivery)

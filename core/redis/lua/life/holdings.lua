@@ -1,0 +1,41 @@
+-- holdings - what a session has, by the word of its client. What the server has of it beyond that, nobody would ever give
+-- back: an answer with it was lost, or another server died with the word that it was given back.
+local M = {}
+local RELEASE = 2  -- Verdict
+local MOST = 64    -- leases, of one call
+
+-- What it was given by an answer that it has not heard: nobody runs it.
+function M.take_back_unheard(call, heard)
+  for _, id in ipairs(sessions.held(call, call.session)) do
+    local m = store.find(call, id)
+    if m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
+  end
+  after.settle(call)
+end
+
+local function serials_in(leases)
+  local serials = {}
+  for at = 1, #leases, 16 do
+    local id, serial = struct.unpack('<dd', leases, at)
+    serials[id] = serial
+  end
+  return serials
+end
+
+-- `heard`: the serial of the last lease that it was told of; then all that it has. 1: there is more that it has not.
+function M.agree(call, heard, leases, its_runs, its_calls)
+  local serials, taken = serials_in(leases), 0
+  for _, id in ipairs(sessions.held(call, call.session)) do
+    local m = store.find(call, id)
+    if m.serial <= heard and m.serial ~= serials[id] then
+      if taken == MOST then return 1 end
+      messages.judge(call, m, RELEASE, 0, '', -1)
+      after.settle(call)
+      taken = taken + 1
+    end
+  end
+  runs.agree(call, its_runs, its_calls)
+  return 0
+end
+
+return M
