@@ -1,6 +1,9 @@
 // redis_commands - of fq-redis alone: what an administrator of a server does for fq.
 
+// System.
+#include <unistd.h>
 // fq, below us.
+#include "core/base/descriptor.h"
 #include "core/redis/redis_engine.h"
 // fq, this room.
 #include "cli/redis_engines.h"
@@ -41,6 +44,13 @@ Result<Exit> run_load(const Arguments& arguments, Session& session) {
   return print(session, std::string(redis_library().name) + (is_new ? ": loaded" : ": was there"));
 }
 
+/// By a worker, which is at the other end of its input.
+Result<Exit> run_guard(const Arguments& arguments, Session&) {
+  if (!arguments.operands().empty()) return usage_error("guard", "takes nothing");
+  FQ_TRY(redis_engine().guard(Descriptor(STDIN_FILENO)));
+  return Exit::done;
+}
+
 const Command acl_command = {
     "acl",
     "[URL]",
@@ -61,6 +71,16 @@ const Command load_command = {
     run_load,
 };
 
+const Command guard_command = {
+    "guard",
+    "",
+    "Sees to the messages of a worker that is stopped or dead; fq worker starts it.",
+    {{}, nullptr, ""},
+    "fq worker -j 4",
+    "64 no worker has started it",
+    run_guard,
+};
+
 /// Jobs get the name of a password's file with their environment, and no password.
 void before(const Command& command) {
   if (&command != &worker_command || !has_password_of_its_own()) return;
@@ -69,7 +89,7 @@ void before(const Command& command) {
       "FQ_REDIS_PASSWORD_FILE");
 }
 
-constexpr const Command* kOwn[] = {&acl_command, &load_command};
+constexpr const Command* kOwn[] = {&acl_command, &guard_command, &load_command};
 [[maybe_unused]] const bool is_said = (own_parts = {kOwn, before}, true);
 
 }  // namespace

@@ -92,7 +92,7 @@ bool has_password_of_its_own() {
 }
 
 const RedisEngine& redis_engine() {
-  static const RedisEngine redis(redis_library(), password, false, tls_files, command_key);
+  static const RedisEngine redis(redis_library(), password, false, tls_files, command_key, "/proc/self/exe");
   return redis;
 }
 

@@ -37,7 +37,7 @@ floors='
 core/local     files files/jobs files/ended shared flush recover write read consume look policy push schedules steps exchange care .
 core/schedule  memory order rings tree states plain . look check
 core/base      text . time memory disk
-core/redis     wire records signing shard catalog policy waits output leases views moves . sharded
+core/redis     wire records signing shard catalog policy waits output guard leases views moves . sharded
 core/worker    process jobs .
 cli            words terminal policy session views/stats views views/top views/report requests commands .
 '

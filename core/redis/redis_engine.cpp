@@ -3,6 +3,7 @@
 // fq, below us.
 #include "core/engine/no_such_queue.h"
 // fq, this room.
+#include "core/redis/guard/guard.h"
 #include "core/redis/redis_queue.h"
 #include "core/redis/sharded/move_targets.h"
 #include "core/redis/sharded/sharded_queue.h"
@@ -27,6 +28,8 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   FQ_TRY_SET(access.place, parse_redis_place(spool));
   FQ_TRY_SET(access.password, password_());
   if (tls_ != nullptr) access.place.tls = tls_();
+  access.spool = spool;
+  access.guard_program = guard_program_;
   access.library = &library_;
   access.link = std::make_shared<ServerLink>(access.place, access.password);
   if (command_key_ == nullptr) return access;
@@ -109,6 +112,17 @@ Result<bool> RedisEngine::load(const std::string& spool) const {
     return {};
   }));
   return is_new;
+}
+
+Result<void> RedisEngine::guard(Descriptor socket) const {
+  FQ_TRY_SET(const GuardedWorker worker, hear_worker(socket));
+  ServerAccess access;
+  FQ_TRY_SET(access.place, parse_redis_place(worker.spool));
+  if (tls_ != nullptr) access.place.tls = tls_();
+  access.library = &library_;
+  access.link = std::make_shared<ServerLink>(access.place, worker.password);
+  Guard(access, worker, std::move(socket)).run();
+  return {};
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,

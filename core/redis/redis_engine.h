@@ -2,6 +2,7 @@
 #pragma once
 
 // fq, below us.
+#include "core/base/descriptor.h"
 #include "core/engine/engine.h"
 // fq, this room.
 #include "core/redis/shard/library.h"
@@ -18,9 +19,15 @@ class RedisEngine final : public Engine {
   /// The key by which commands in messages are signed, likewise.
   using Secret = Password;
   /// `told_time`: the library takes the time from OpenOptions::clock, which only tests do.
+  /// `guard_program`: calls guard() when it is run with that word, and outlives a worker: see WorkerGuard.
   constexpr RedisEngine(const Library& library, Password password, bool told_time = false, Tls tls = nullptr,
-                        Secret command_key = nullptr)
-      : library_(library), password_(password), tls_(tls), command_key_(command_key), told_time_(told_time) {}
+                        Secret command_key = nullptr, const char* guard_program = nullptr)
+      : library_(library),
+        password_(password),
+        tls_(tls),
+        command_key_(command_key),
+        guard_program_(guard_program),
+        told_time_(told_time) {}
 
   bool keeps(std::string_view scheme) const override;
   Result<void> check(const std::string& spool) const override;
@@ -37,6 +44,8 @@ class RedisEngine final : public Engine {
   Result<std::string> rights(const std::string& spool) const;
   /// Loads the server's program, for users that may not. True: it was not there.
   Result<bool> load(const std::string& spool) const;
+  /// Until the worker at its other end has no more that is to be guarded.
+  Result<void> guard(Descriptor socket) const;
   std::vector<DoctorRow> examine(const std::string& spool,
                                  const std::optional<std::string>& queue) const override;
 
@@ -47,6 +56,7 @@ class RedisEngine final : public Engine {
   Password password_;
   Tls tls_;
   Secret command_key_;
+  const char* guard_program_;
   bool told_time_;
 };
 

@@ -28,12 +28,6 @@ Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const P
   return push_.push(messages, options);
 }
 
-/// What a job's process holds open is nothing to a server: a worker that is stopped or dead is one that
-/// nobody hears of.
-Result<std::optional<int>> RedisQueue::hold_for_job(std::span<const MessageId>, std::optional<int64_t>) {
-  return std::optional<int>();
-}
-
 Result<void> RedisQueue::attend(const Attendance& attendance) {
   FQ_TRY(shard_.change("change", {"attend", std::to_string(::getpid()), std::to_string(attendance.slots),
                                   std::to_string(attendance.messages), host_name()}));

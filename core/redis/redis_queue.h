@@ -8,6 +8,7 @@
 #include "core/redis/views/redis_events.h"
 #include "core/redis/redis_exchange.h"
 #include "core/redis/views/redis_explain.h"
+#include "core/redis/guard/worker_guard.h"
 #include "core/redis/leases/redis_leases.h"
 #include "core/redis/views/redis_look.h"
 #include "core/redis/moves/redis_mover.h"
@@ -17,6 +18,7 @@
 #include "core/redis/redis_schedules.h"
 #include "core/redis/redis_steps.h"
 #include "core/redis/output/run_outputs.h"
+#include "core/redis/records/base32.h"
 
 namespace fq {
 
@@ -24,7 +26,9 @@ class RedisQueue final : public Queue {
  public:
   RedisQueue(const QueueEntry& entry, const ServerAccess& access)
       : signer_(access.command_key, entry.name, access.clock()),
-        session_(access, entry.tag),
+        nonce_(access.shared ? access.shared->nonce : draw_base32(kNonceBytes)),
+        guard_(access, nonce_, {entry.tag}),
+        session_(access, entry.tag, nonce_),
         shard_(access, entry.tag, session_.nonce()),
         runs_(access.beside(), entry.tag, session_.nonce(), session_.shared_holdings()),
         leases_(shard_, session_, {signer_, policy_}, entry.mark),
@@ -74,7 +78,9 @@ class RedisQueue final : public Queue {
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
   Result<EndStatus> await_end(const EndRequest& request) override { return look_.await_end(request); }
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
-                                          std::optional<int64_t> limit_ms) override;
+                                          std::optional<int64_t> limit_ms) override {
+    return guard_.hold_for_job(ids, limit_ms);
+  }
   Result<void> attend(const Attendance& attendance) override;
   Result<std::vector<Attendee>> attendees() override { return look_.attendees(); }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override {
@@ -133,6 +139,8 @@ class RedisQueue final : public Queue {
 
  private:
   const CommandSigner signer_;
+  const std::string nonce_;
+  WorkerGuard guard_;  // which hears of the end when the session has left
   RedisSession session_;
   Shard shard_;
   RedisRunOutputs runs_;

@@ -17,6 +17,7 @@
 #include <memory>
 #include <sstream>
 // fq, below us.
+#include "core/base/process_state.h"
 #include "core/base/text/counted.h"
 #include "core/base/text/size.h"
 // fq, this room.

@@ -20,6 +20,7 @@
 // fq, below us.
 #include "core/base/assert.h"
 #include "core/base/descriptor.h"
+#include "core/base/process_state.h"
 
 namespace fq {
 
@@ -48,37 +49,6 @@ Result<std::string> read_proc_line(const char* path) {
   return std::string(line, static_cast<size_t>(got));
 }
 
-/// A small file of /proc, whole; empty when it cannot be read.
-std::string read_proc(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  std::string text;
-  char block[4096];
-  for (;;) {
-    const ssize_t got = ::read(descriptor, block, sizeof block);
-    if (got <= 0) break;
-    text.append(block, static_cast<size_t>(got));
-  }
-  ::close(descriptor);
-  return text;
-}
-
-/// The fields of /proc/<pid>/stat behind the name (which may hold spaces and parentheses): state is 0.
-std::string_view stat_field(std::string_view stat, size_t index) {
-  const size_t name_end = stat.rfind(") ");
-  if (name_end == std::string_view::npos) return {};
-  std::string_view rest = stat.substr(name_end + 2);
-  for (; index > 0; --index) {
-    const size_t space = rest.find(' ');
-    if (space == std::string_view::npos) return {};
-    rest.remove_prefix(space + 1);
-  }
-  return rest.substr(0, rest.find(' '));
-}
-
-std::string stat_of(int tid) { return read_proc("/proc/" + std::to_string(tid) + "/stat"); }
-
-constexpr size_t kStateField = 0;
 constexpr size_t kStartField = 19;
 
 /// 0: the kernel knows no namespaces of that kind.
@@ -113,12 +83,6 @@ void add_ofd_locks(int pid, const std::string& fdinfo, std::vector<OfdLock>& loc
 
 }  // namespace
 
-bool is_stopped(int tid) {
-  const std::string stat = stat_of(tid);
-  const std::string_view state = stat_field(stat, kStateField);
-  return state == "T" || state == "t";
-}
-
 std::string describe_holder(int tid) {
   const std::string stat = tid > 0 ? stat_of(tid) : std::string();
   if (stat.empty()) return "an unknown process";
@@ -128,9 +92,8 @@ std::string describe_holder(int tid) {
   if (open != std::string::npos && close != std::string::npos && close > open) {
     text.append(" ").append(stat, open, close - open + 1);
   }
-  const std::string_view state = stat_field(stat, kStateField);
-  if (state == "T" || state == "t") text.append(", which is stopped");
-  if (state == "D") text.append(", which waits for the disk");
+  if (is_stopped(stat)) text.append(", which is stopped");
+  if (stat_field(stat, kStateField) == "D") text.append(", which waits for the disk");
   return text;
 }
 

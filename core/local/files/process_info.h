@@ -19,9 +19,6 @@ std::string describe_holder(int tid);
 /// When the process was started, in clock ticks since boot; none when it is gone.
 std::optional<uint64_t> process_started(uint32_t pid);
 
-/// Whether the thread is stopped (SIGSTOP, a debugger).
-bool is_stopped(int tid);
-
 /// The processes that hold flocks on this file, from /proc/locks; this one left out.
 std::vector<int> flock_holders(uint64_t device, uint64_t inode);
 /// A lock on bytes of a file that a process has by an open file, its own or an inherited one.

@@ -4,6 +4,7 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/process_state.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 

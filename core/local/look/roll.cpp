@@ -4,6 +4,7 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/host_name.h"
+#include "core/base/process_state.h"
 
 namespace fq {
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
+#include "core/base/ids.h"
 #include "core/base/result.h"
 
 namespace fq {
@@ -30,6 +31,9 @@ struct QueueEntry {
   std::array<uint64_t, 2> spread_by = {};
   int64_t events_ms = kEventsMsUsual;  // since so long ago all are told
 };
+
+/// In which shard of so many it would be: an id that none of them gives, in the first.
+size_t shard_of_id(MessageId id, size_t count);
 
 /// By name, as a server has it in `key`.
 using Fixed = std::map<std::string, std::string>;

@@ -1,14 +1,14 @@
 #include "core/redis/shard/session.h"
 
+// System.
+#include <utility>
 // fq, this room.
-#include "core/redis/records/base32.h"
 #include "core/redis/shard/living_sessions.h"
-#include "core/redis/records/records.h"
 
 namespace fq {
 
-RedisSession::RedisSession(const ServerAccess& access, const std::string& tag)
-    : nonce_(access.shared ? access.shared->nonce : draw_base32(kNonceBytes)),
+RedisSession::RedisSession(const ServerAccess& access, const std::string& tag, std::string nonce)
+    : nonce_(std::move(nonce)),
       sign_(access, tag, nonce_),
       renewer_(access.shared ? access.shared->renewer : std::make_shared<Renewer>()) {}
 

@@ -15,7 +15,7 @@ namespace fq {
 
 class RedisSession {
  public:
-  RedisSession(const ServerAccess& access, const std::string& tag);
+  RedisSession(const ServerAccess& access, const std::string& tag, std::string nonce);
   ~RedisSession();
   RedisSession(const RedisSession&) = delete;
   RedisSession& operator=(const RedisSession&) = delete;

@@ -45,7 +45,9 @@ struct SharedAccess {
 struct ServerAccess {
   RedisPlace place;
   std::string password;
-  std::string queue = {};  // whose it is; "": of none, or of another one
+  std::string spool = {};               // the URL that the place comes from
+  const char* guard_program = nullptr;  // see WorkerGuard; none: there is none
+  std::string queue = {};               // whose it is; "": of none, or of another one
   const Library* library = nullptr;
   Clock* told_time = nullptr;  // of a library that is told the time: of tests
   std::shared_ptr<ServerLink> link;

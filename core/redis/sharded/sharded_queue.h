@@ -55,7 +55,7 @@ class ShardedQueue final : public Queue {
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override {
-    return shards_.at(0).hold_for_job(ids, limit_ms);
+    return shards_.guard().hold_for_job(ids, limit_ms);
   }
   Result<void> attend(const Attendance& attendance) override {
     shards_.attend();

@@ -31,16 +31,14 @@ ServerAccess shared_access(ServerAccess access) {
 }  // namespace
 
 Shards::Shards(QueueEntry entry, ServerAccess access)
-    : entry_(std::move(entry)), access_(shared_access(std::move(access))), queues_(entry_.tags.size()) {}
+    : entry_(std::move(entry)),
+      access_(shared_access(std::move(access))),
+      guard_(std::make_unique<WorkerGuard>(access_, nonce(), entry_.tags)),
+      queues_(entry_.tags.size()) {}
 
 size_t Shards::of_tenant(std::string_view tenant) const {
   const std::string_view account = tenant.substr(0, tenant.find('/'));
   return hash_name(entry_.spread_by[0], entry_.spread_by[1], account) & (count() - 1);
-}
-
-size_t Shards::of_id(MessageId id) const {
-  const size_t shard = number(id) % kShardsMax;
-  return shard < count() ? shard : 0;
 }
 
 size_t Shards::of_receipt(const Receipt& receipt) {

@@ -32,10 +32,10 @@ class Shards {
 
   size_t count() const { return queues_.size(); }
   size_t of_tenant(std::string_view tenant) const;
-  /// Where it would be: of an id that none of them gives, the first, which knows nothing of it.
-  size_t of_id(MessageId id) const;
+  size_t of_id(MessageId id) const { return shard_of_id(id, count()); }
   size_t of_receipt(const Receipt& receipt);
   RedisQueue& at(size_t shard);
+  WorkerGuard& guard() { return *guard_; }
   /// Of all of them.
   ServerLink& link() const { return *access_.link; }
   /// Whoever lends the shards room; before the first is asked for.
@@ -107,6 +107,7 @@ class Shards {
 
   QueueEntry entry_;
   ServerAccess access_;
+  std::unique_ptr<WorkerGuard> guard_;  // which hears of the end when all sessions have left
   std::vector<std::unique_ptr<RedisQueue>> queues_;
   std::function<std::unique_ptr<RoomLender>(size_t)> lender_of_;
   bool is_attended_ = false;

@@ -184,6 +184,8 @@ local CHANGES = {
   end,
   -- The serial of the last lease that it heard of, then leases, runs and calls: it has these. 1: it is to say so again.
   holds = function(call, args) return {holdings.agree(call, tonumber(args[4]), args[5], args[6], args[7])} end,
+  -- ids: see holdings.outlive. 1: likewise.
+  died = function(call, args) return {holdings.outlive(call, args[4])} end,
   -- It holds nothing any more, and what it held comes back.
   leave = function(call)
     calls.end_session(call, call.session)

@@ -8,6 +8,7 @@ local RENEWED = 5000  -- after so long a call is worth a write
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
+local HOST_AT = 21  -- behind '<I4I4I4d', see open
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
 
 function M.deadlines(call)
@@ -51,6 +52,14 @@ function M.open(call, pid, slots, messages, host)
     call.attends[nonce] = struct.pack('<I4I4I4d', pid, 0, 1, call.now)
   end
   if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) .. (host or '') end
+end
+
+-- It is no worker any more, and stays for what it holds.
+function M.retire(call)
+  local attends = redis.call('HGET', call.tag .. 'at', call.session)
+  if not attends then return end
+  local pid = struct.unpack('<I4', attends)
+  call.attends[call.session] = struct.pack('<I4I4I4d', pid, 0, 1, call.now) .. string.sub(attends, HOST_AT)
 end
 
 -- All that is held by living, by id: it has no time by which others find it.
@@ -100,7 +109,6 @@ function M.anybody(root)
 end
 
 -- The host of who holds a message by living; '': it is not known, or nobody does.
-local HOST_AT = 21  -- behind '<I4I4I4d', see open
 function M.host_of(call, m)
   local attends = m and m.living and m.state == records.LEASED and redis.call('HGET', call.tag .. 'at', m.nonce)
   return attends and string.sub(attends, HOST_AT) or ''

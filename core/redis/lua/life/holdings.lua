@@ -38,4 +38,22 @@ function M.agree(call, heard, leases, its_runs, its_calls)
   return 0
 end
 
+-- Its process is dead. What it held comes back, but for these ids, which processes that it left still have ('*': all).
+-- 1: there is more.
+function M.outlive(call, kept)
+  local is_kept, crashed = {}, 0
+  for at = 1, kept == '*' and 0 or #kept, 8 do is_kept[struct.unpack('<d', kept, at)] = true end
+  for _, id in ipairs(kept == '*' and {} or sessions.held(call, call.session)) do
+    if not is_kept[id] then
+      if crashed == MOST then return 1 end
+      messages.crash(call, store.find(call, id))
+      after.settle(call)
+      crashed = crashed + 1
+    end
+  end
+  runs.agree(call, '', '')
+  sessions.retire(call)
+  return 0
+end
+
 return M

@@ -1,0 +1,176 @@
+#include "core/redis/guard/guard.h"
+
+// System.
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/process_state.h"
+// fq, this room.
+#include "core/redis/catalog/queue_entry.h"
+#include "core/redis/records/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kPacketBytesMax = 256 * 1024;  // more than a socket lets through at once
+constexpr int64_t kRenewMs = 5'000;             // of the 15 s after which a server gives up
+constexpr int64_t kUnheardMs = 1'000;           // where a server did not hear it
+constexpr int64_t kGiveUpMs = 60'000;           // by then each server has given up the session itself
+
+struct Packet {
+  std::string text;
+  Descriptor descriptor;
+};
+
+/// An Error: the other end is gone.
+Result<Packet> receive(const Descriptor& socket) {
+  Packet packet;
+  packet.text.resize(kPacketBytesMax);
+  iovec bytes{packet.text.data(), packet.text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = room.data();
+  message.msg_controllen = room.size();
+  const ssize_t got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
+  if (got <= 0) return sys_error("receive", "the worker", got < 0 ? errno : ECONNRESET);
+  packet.text.resize(static_cast<size_t>(got));
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(head), sizeof number);
+    packet.descriptor = Descriptor(number);
+  }
+  return packet;
+}
+
+/// Each job has one.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Result<GuardedWorker> hear_worker(const Descriptor& socket) {
+  const Error stranger{ErrorKind::usage, "its input is no worker's; fq worker starts it", 0};
+  Result<Packet> packet = receive(socket);
+  if (!packet || word_of(packet->text) != GuardWord::worker) return stranger;
+  std::optional<GuardedWorker> worker = worker_in(packet->text);
+  return worker ? Result<GuardedWorker>(std::move(*worker)) : stranger;
+}
+
+Guard::Guard(const ServerAccess& access, const GuardedWorker& worker, Descriptor socket)
+    : pid_(worker.pid), socket_(std::move(socket)) {
+  for (const std::string& tag : worker.tags) shards_.emplace_back(access, tag, worker.nonce);
+}
+
+void Guard::run() {
+  allow_many_descriptors();
+  if (listen() == Heard::death) see_to_jobs();
+}
+
+Guard::Heard Guard::listen() {
+  int64_t look_ms = system_clock().boot_ms() + kRenewMs;
+  for (;;) {
+    wait(look_ms);
+    const Heard heard = hear();
+    if (heard == Heard::end || heard == Heard::death) return heard;
+    if (system_clock().boot_ms() < look_ms) continue;
+    if (is_stopped(pid_)) renew();
+    look_ms = system_clock().boot_ms() + kRenewMs;
+  }
+}
+
+/// Until the worker says something, a job is over, or it is time.
+void Guard::wait(int64_t until_ms) {
+  std::vector<pollfd> polls = {{socket_.get(), POLLIN, 0}};
+  for (const Job& job : jobs_) {
+    polls.push_back(
+        {job.pipe.get(), 0, 0});  // its end is told unasked, and what a job writes is nothing to us
+    until_ms = std::min(until_ms, job.ends_at_ms);
+  }
+  const int64_t left_ms = std::max<int64_t>(0, until_ms - system_clock().boot_ms());
+  ::poll(polls.data(), polls.size(), static_cast<int>(left_ms));
+  const int64_t now_ms = system_clock().boot_ms();
+  size_t at = 0;
+  jobs_.remove_if([&](const Job& job) { return polls[++at].revents != 0 || job.ends_at_ms <= now_ms; });
+}
+
+Guard::Heard Guard::hear() {
+  pollfd socket{socket_.get(), POLLIN, 0};
+  if (::poll(&socket, 1, 0) <= 0) return Heard::nothing;
+  Result<Packet> packet = receive(socket_);
+  if (!packet) return Heard::death;
+  if (word_of(packet->text) == GuardWord::end) return Heard::end;
+  std::optional<GuardedJob> job =
+      word_of(packet->text) == GuardWord::job ? job_in(packet->text) : std::nullopt;
+  if (!job || !packet->descriptor) return Heard::nothing;
+  const int64_t now_ms = system_clock().boot_ms();
+  const int64_t ends_at_ms =
+      job->limit_ms && *job->limit_ms < kNever - now_ms ? now_ms + *job->limit_ms : kNever;
+  jobs_.push_back({std::move(*job), std::move(packet->descriptor), ends_at_ms});
+  return Heard::something;
+}
+
+/// One that fails is made up for by the next.
+void Guard::renew() {
+  for (Shard& shard : shards_) static_cast<void>(shard.tick());
+}
+
+void Guard::see_to_jobs() {
+  socket_.close();
+  const int64_t died_ms = system_clock().boot_ms();
+  for (bool is_told = false;;) {
+    is_told = is_told || tell_death();
+    if (jobs_.empty() && (is_told || system_clock().boot_ms() - died_ms >= kGiveUpMs)) return;
+    const size_t before = jobs_.size();
+    wait(system_clock().boot_ms() + (is_told ? kRenewMs : kUnheardMs));
+    if (jobs_.size() < before) {
+      is_told = false;
+    } else if (is_told) {
+      renew();
+    }
+  }
+}
+
+bool Guard::tell_death() {
+  bool is_told = true;
+  for (size_t shard = 0; shard < shards_.size(); ++shard) is_told = tell_death(shard).ok() && is_told;
+  return is_told;
+}
+
+Result<void> Guard::tell_death(size_t shard) {
+  const std::string kept = kept_in(shard);
+  for (bool more = true; more;) {
+    FQ_TRY_SET(const Reply reply, shards_[shard].change("change", {"died", kept}, Shard::Lost::is_repeated));
+    more = reply.at(1).at(0).number == 1;
+  }
+  if (jobs_.empty()) FQ_TRY(shards_[shard].change("change", {"leave"}, Shard::Lost::is_repeated));
+  return {};
+}
+
+std::string Guard::kept_in(size_t shard) const {
+  Packer kept;
+  for (const Job& job : jobs_) {
+    if (job.what.ids.empty()) return "*";
+    for (const MessageId id : job.what.ids) {
+      if (shard_of_id(id, shards_.size()) == shard) kept.number(static_cast<double>(number(id)));
+    }
+  }
+  return kept.bytes();
+}
+
+}  // namespace fq

@@ -1,0 +1,102 @@
+#include "core/redis/guard/worker_guard.h"
+
+// System.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+// fq, this room.
+#include "core/redis/guard/guard_words.h"
+
+namespace fq {
+
+namespace {
+
+Error guard_error(std::string_view what, int sys) { return sys_error(what, "the worker's guard", sys); }
+
+/// Nothing of ours but the socket, which is its input; no signal, and no terminal that would send one: it
+/// ends by itself, and not before the worker.
+int spawn(const char* program, int socket) {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  ::posix_spawn_file_actions_addchdir_np(&files, "/");
+  posix_spawnattr_t how;
+  ::posix_spawnattr_init(&how);
+  sigset_t all;
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&how, &all);
+  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  std::string name = "fq-redis", command = "guard";
+  char* const argv[] = {name.data(), command.data(), nullptr};
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, program, &files, &how, argv, environ);
+  ::posix_spawnattr_destroy(&how);
+  ::posix_spawn_file_actions_destroy(&files);
+  return failed;
+}
+
+}  // namespace
+
+WorkerGuard::~WorkerGuard() {
+  if (socket_) static_cast<void>(send(packet_of_end(), -1));  // one that is gone needs not hear it
+}
+
+Result<void> WorkerGuard::start() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return guard_error("socketpair", errno);
+  Descriptor ours(ends[0]);
+  const Descriptor its(ends[1]);
+  if (const int failed = spawn(access_.guard_program, its.get()); failed != 0)
+    return guard_error("start", failed);
+  socket_ = std::move(ours);
+  return send(packet_of(GuardedWorker{access_.spool, access_.password, nonce_, tags_, ::getpid()}), -1);
+}
+
+/// One that does not take it does not stop its worker.
+Result<void> WorkerGuard::send(std::string_view packet, int descriptor) const {
+  iovec bytes{const_cast<char*>(packet.data()), packet.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  if (descriptor >= 0) {
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  }
+  if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return guard_error("send", errno);
+  return {};
+}
+
+Result<std::optional<int>> WorkerGuard::hold_for_job(std::span<const MessageId> ids,
+                                                     std::optional<int64_t> limit_ms) {
+  if (access_.guard_program == nullptr) return std::optional<int>();
+  if (!socket_) FQ_TRY(start());
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return guard_error("pipe", errno);
+  const Descriptor its(ends[0]);
+  Descriptor jobs(ends[1]);
+  do {
+    const size_t count = std::min(ids.size(), kGuardedIdsMax);
+    FQ_TRY(send(packet_of(ids.first(count), limit_ms), its.get()));
+    ids = ids.subspan(count);
+  } while (!ids.empty());
+  return std::optional(jobs.release());
+}
+
+}  // namespace fq

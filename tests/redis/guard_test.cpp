@@ -1,0 +1,106 @@
+// guard_test - what a worker tells its guard is read as it was meant, and what nobody could mean is nothing.
+#include "core/redis/guard/guard.h"
+
+// System.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <future>
+// Tests.
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+struct Ends {
+  Ends() {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+    workers = Descriptor(ends[0]);
+    guards = Descriptor(ends[1]);
+  }
+  void say(std::string_view packet) const {
+    REQUIRE(::send(workers.get(), packet.data(), packet.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(packet.size()));
+  }
+  Descriptor workers, guards;
+};
+
+}  // namespace
+
+TEST_CASE("a worker is read as it was told, and not when a byte of it is missing") {
+  const GuardedWorker told{"redis://h/?prefix=p", "secret", "abcdef", {"fq1:fq:{default:0:0}:"}, 1234};
+  const std::string packet = packet_of(told);
+  CHECK(word_of(packet) == GuardWord::worker);
+  const auto read = worker_in(packet);
+  REQUIRE(read.has_value());
+  CHECK(read->spool == told.spool);
+  CHECK(read->password == told.password);
+  CHECK(read->nonce == told.nonce);
+  CHECK(read->tags == told.tags);
+  CHECK(read->pid == told.pid);
+  const size_t tags_at = packet.size() - 4 - told.tags[0].size();
+  for (size_t bytes = 1; bytes < packet.size(); ++bytes) {
+    INFO(bytes);
+    CHECK(worker_in(packet.substr(0, bytes)).has_value() == (bytes == tags_at));
+  }
+}
+
+TEST_CASE("a job is read as it was told, with a limit or without, of some messages or of all") {
+  const std::array<MessageId, 2> ids = {MessageId{7}, MessageId{kMessageIdMax}};
+  const auto some = job_in(packet_of(ids, 1'500));
+  REQUIRE(some.has_value());
+  CHECK(some->ids == std::vector(ids.begin(), ids.end()));
+  CHECK(some->limit_ms == 1'500);
+  const auto all = job_in(packet_of({}, {}));
+  REQUIRE(all.has_value());
+  CHECK(all->ids.empty());
+  CHECK(!all->limit_ms);
+  CHECK(!job_in(packet_of(ids, 1'500).substr(0, 20)));
+  CHECK(word_of(packet_of_end()) == GuardWord::end);
+  for (const std::string_view packet : {"", "x", "\377"}) CHECK(word_of(packet) == GuardWord::unknown);
+}
+
+TEST_CASE("a guard is for workers alone") {
+  const Ends ends;
+  SECTION("who speaks otherwise is none") { ends.say("GET / HTTP/1.1\r\n"); }
+  SECTION("nor who has no server") { ends.say(packet_of({})); }
+  SECTION("nor who tells half of it") {
+    ends.say(packet_of(GuardedWorker{"redis://h", "", "n", {}, 1}).substr(0, 9));
+  }
+  SECTION("nor who is gone") { CHECK(::shutdown(ends.workers.get(), SHUT_RDWR) == 0); }
+  const Result<void> guarded = real_time_engine().guard(Descriptor(::dup(ends.guards.get())));
+  REQUIRE(!guarded.ok());
+}
+
+TEST_CASE("what a guard cannot read, and a job without a descriptor, change nothing") {
+  Sharded s(1);
+  push_one(*s.queue, "t", "x");
+  Ends ends;
+  auto guard =
+      std::async(std::launch::async, [&] { return real_time_engine().guard(std::move(ends.guards)); });
+  const std::string tag = tag_of(s.server, 0);
+  REQUIRE(answered(s.queue->lease({})).deliveries.size() == 1);
+  const std::string nonce = command(s.server, {"ZRANGE", tag + "s", "0", "0"}).items.at(0).text;
+  ends.say(packet_of(GuardedWorker{s.server.spool(), "", nonce, {tag}, ::getpid()}));
+  const std::array<MessageId, 1> ids = {MessageId{1}};
+  ends.say(packet_of(ids, {}));
+  ends.say("?");
+  ends.say(packet_of(ids, {}).substr(0, 11));
+  CHECK(answered(s.queue->stats({})).rows.at(0).leased == 1);
+  SECTION("the worker ends, and the guard says nothing for it") {
+    ends.say(packet_of_end());
+    CHECK(guard.get().ok());
+    CHECK(answered(s.queue->stats({})).rows.at(0).leased == 1);
+  }
+  SECTION("the worker dies, and none of these keeps its message") {
+    ends.workers.close();
+    CHECK(guard.get().ok());
+    CHECK(answered(s.queue->stats({})).rows.at(0).leased == 0);
+    CHECK(command(s.server, {"EXISTS", tag + "s"}).number == 0);
+  }
+}
+
+}  // namespace fq::test
