@@ -63,6 +63,26 @@ TEST_CASE("what only a dead server had is lost, as its level said: not what a re
   CHECK(answered(later->check({})).findings.empty());
 }
 
+TEST_CASE("who met a master without a replica waits for one that came later, too") {
+  TestCluster cluster(3, 1);
+  OnCluster s(1, cluster, "&timeout=500ms");
+  const size_t master = cluster.owner_of(s.tags().at(0)), replica = master + 3;
+  cluster.node(replica).kill();
+  cluster.wait_for_replicas(master, 0);
+  const auto early = s.another();
+  push_one(*early, "t", "alone");
+  cluster.node(replica).start();
+  cluster.wait_for_replicas(master, 1);
+  cluster.node(replica).stop();
+  const NewMessage message = message_for("t");
+  PushStatus status = PushStatus::accepted;
+  const int64_t end_ms = system_clock().boot_ms() + 10'000;  // it looks once a second
+  while (status == PushStatus::accepted && system_clock().boot_ms() < end_ms)
+    status = answered(early->push({&message, 1})).items.at(0).status;
+  CHECK(status == PushStatus::unknown);
+  cluster.node(replica).go_on();
+}
+
 TEST_CASE(
     "an ack that only a dead server had is made up for, though its client lives and the lease was copied") {
   TestCluster cluster(3, 1);

@@ -107,9 +107,7 @@ void TestCluster::join(size_t masters) {
     wait_for("a replica follows its master", [&] {
       return says(command(node(i), {"INFO", "replication"}), "master_link_status:up");
     });
-    wait_for("its master counts on it", [&] {  // later than that, and until then WAIT waits in vain
-      return says(command(node(i % masters), {"INFO", "replication"}), "state=online");
-    });
+    wait_for_replicas(i % masters, 1);  // later than that, and until then WAIT waits in vain
   }
   wait_until_whole();
 }
@@ -122,6 +120,14 @@ void TestCluster::wait_until_whole() const {
       return says(info, "cluster_state:ok") && says(info, "cluster_slots_ok:16384");
     });
   }
+}
+
+void TestCluster::wait_for_replicas(size_t master, size_t count) const {
+  wait_for("a master has its replicas", [&] {
+    const Reply info = command(node(master), {"INFO", "replication"});
+    const std::string all = "connected_slaves:" + std::to_string(count) + "\r";
+    return says(info, all) && (count == 0 || says(info, "state=online"));
+  });
 }
 
 std::string TestCluster::spool(const std::string& options) const {
@@ -160,6 +166,15 @@ size_t TestCluster::owner_of(std::string_view key) const {
     return owner.has_value();
   });
   return *owner;
+}
+
+size_t TestCluster::wait_for_another_owner(std::string_view key, size_t before) const {
+  size_t owner = before;
+  wait_for("another server takes over", [&] {
+    owner = owner_of(key);
+    return owner != before;
+  });
+  return owner;
 }
 
 void TestCluster::begin_move(std::string_view key, size_t from, size_t to) {

@@ -31,6 +31,8 @@ class TestCluster {
   std::string spool(const std::string& options = {}) const;
   /// Which of them is the master that has this key, once all that live say the same.
   size_t owner_of(std::string_view key) const;
+  /// When it has another one than `before`, that.
+  size_t wait_for_another_owner(std::string_view key, size_t before) const;
   std::string name_of(size_t i) const;
   /// Steps of a move of the slot that has this key.
   void begin_move(std::string_view key, size_t from, size_t to);
@@ -40,6 +42,8 @@ class TestCluster {
   std::vector<std::string> keys_of(std::string_view key, size_t at) const;
   /// All slots are served, as all that live say.
   void wait_until_whole() const;
+  /// Until a server has so many that it counts on.
+  void wait_for_replicas(size_t master, size_t count) const;
 
  private:
   struct Node {

@@ -30,7 +30,9 @@ void Flight::exchange() {
 void Flight::ask_for_copies(bool is_vital) {
   for (Asked& each : servers_) {
     if (!each.has_accepted) continue;
-    each.is_asked = !each.fault && each.server->add_copy_wait(is_vital);
+    const Result<bool> added = each.fault ? Result<bool>(false) : each.server->add_copy_wait(is_vital);
+    if (!added) each.fault = added.error();
+    each.is_asked = added && *added;
     each.has_copy = !each.is_asked && (!each.fault || each.server->level() == Level::async);
     if (!each.is_asked) continue;
     if (Result<void> sent = each.server->send(); !sent) each.fault = std::move(sent).error();

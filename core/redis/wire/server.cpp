@@ -17,7 +17,17 @@ namespace {
 
 constexpr uint64_t kVersionMin = 7;
 
-constexpr int64_t kLagMs = 10'000;  // so long who was waited for in vain is not waited for again
+constexpr int64_t kLagMs = 10'000;   // so long who was waited for in vain is not waited for again
+constexpr int64_t kAloneMs = 1'000;  // so long a master that had no replica is taken to have none
+
+/// Of what a server says of itself; "": nothing.
+std::string_view field_of(std::string_view info, std::string_view name) {
+  const std::string line = "\n" + std::string(name) + ":";
+  const size_t at = info.find(line);
+  if (at == std::string_view::npos) return {};
+  info.remove_prefix(at + line.size());
+  return info.substr(0, info.find_first_of("\r\n"));
+}
 
 }  // namespace
 
@@ -46,14 +56,7 @@ Result<std::unique_ptr<Server>> Server::try_host(const RedisPlace& place, const 
   return server;
 }
 
-std::string_view Server::told(std::string_view name) const {
-  const std::string line = "\n" + std::string(name) + ":";
-  std::string_view info = info_;
-  const size_t at = info.find(line);
-  if (at == std::string_view::npos) return {};
-  info.remove_prefix(at + line.size());
-  return info.substr(0, info.find_first_of("\r\n"));
-}
+std::string_view Server::told(std::string_view name) const { return field_of(info_, name); }
 
 void Server::add(Words words) {
   const auto add_line = [&](char kind, size_t number) {
@@ -149,9 +152,23 @@ Result<void> Server::look_at_it() {
   if (told("maxmemory_policy") != "noeviction")
     return unusable("would drop messages when its memory is full; set its maxmemory-policy to noeviction");
   run_id_ = told("run_id");
-  const bool has_replica = told("connected_slaves") != "0" && is_master;
-  level_ = asked_level_.value_or(has_replica ? Level::replica : Level::async);
+  set_level(info_);
   return level_ == Level::strict && is_master ? check_strict() : Result<void>();
+}
+
+/// As it says of itself, where nothing is asked for.
+void Server::set_level(std::string_view info) {
+  const bool has_replica = field_of(info, "connected_slaves") != "0" && field_of(info, "role") == "master";
+  level_ = asked_level_.value_or(has_replica ? Level::replica : Level::async);
+  alone_until_ms_ = system_clock().boot_ms() + kAloneMs;
+}
+
+/// After a failover it has none until the other one is back; a connection may last far longer than that.
+Result<void> Server::look_for_replica() {
+  if (asked_level_ || level_ != Level::async || system_clock().boot_ms() < alone_until_ms_) return {};
+  FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 2>{"INFO", "replication"}));
+  set_level(reply.text);
+  return {};
 }
 
 /// What it promises is its administrator's word; without that nothing is accepted on it.
@@ -170,7 +187,8 @@ Result<void> Server::check_strict() {
   return {};
 }
 
-bool Server::add_copy_wait(bool is_vital) {
+Result<bool> Server::add_copy_wait(bool is_vital) {
+  FQ_TRY(look_for_replica());
   if (level_ == Level::async || (!is_vital && system_clock().boot_ms() < lags_until_ms_)) return false;
   const std::string wait_ms = std::to_string(std::max<int64_t>(1, call_ms_ - call_ms_ / 4));
   add(std::array<std::string_view, 3>{"WAIT", "1", wait_ms});

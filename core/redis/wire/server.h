@@ -43,7 +43,7 @@ class Server {
   /// Adds the question whether a replica has what was changed by this connection. Behind the changes: the
   /// server counts from the last command. `is_vital`: who asks waits for it even where it was in vain lately.
   /// False: it is not asked, since none is to have it, or is waited for.
-  bool add_copy_wait(bool is_vital);
+  Result<bool> add_copy_wait(bool is_vital);
   /// Waits for the answer to that.
   Result<bool> receive_copy();
   /// What comes by itself, on a connection that is asked for nothing else; none: nothing did until then.
@@ -63,6 +63,8 @@ class Server {
   Result<Reply> greet(Words words);
   Result<void> log_in(const RedisPlace& place, const std::string& password);
   Result<void> look_at_it();
+  void set_level(std::string_view info);
+  Result<void> look_for_replica();
   Result<void> check_strict();
   Result<void> choose_database(uint32_t database);
 
@@ -74,7 +76,8 @@ class Server {
   std::string run_id_, info_;
   bool is_cluster_ = false;
   Level level_ = Level::async;
-  int64_t lags_until_ms_ = 0;  // its replicas, as far as is known
+  int64_t lags_until_ms_ = 0;   // its replicas, as far as is known
+  int64_t alone_until_ms_ = 0;  // likewise, where it has none
 };
 
 }  // namespace fq
