@@ -4,6 +4,8 @@
 
 // System.
 #include <atomic>
+#include <chrono>
+#include <future>
 // Tests.
 #include "tests/redis/relay.h"
 #include "tests/redis/sharded_fixture.h"
@@ -173,7 +175,7 @@ TEST_CASE("a server is told again what there is when another one has heard of an
   const Holdings::Words words = holdings.begin_telling();
   CHECK(words.heard_serial == "12");
   CHECK(words.leases.size() == 32);
-  holdings.note_told("a");
+  holdings.end_telling("a");
   CHECK(holdings.is_told("a"));
   CHECK(!holdings.is_told("b"));
 
@@ -188,17 +190,28 @@ TEST_CASE("a server is told again what there is when another one has heard of an
     holdings.begin_run("1:1");
     holdings.begin_telling();
     holdings.end_run("1:1", "b");
-    holdings.note_told("a");
+    holdings.end_telling("a");
     CHECK(!holdings.is_told("a"));
+  }
+  SECTION("what begins while it is told waits for the end of that, and is told the next time") {
+    const bool is_heard = GENERATE(true, false);
+    CHECK(holdings.begin_telling().runs.empty());
+    auto begun = std::async(std::launch::async, [&] { holdings.begin_run("2:1"); });
+    CHECK(begun.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+    holdings.end_telling(is_heard ? "a" : "");
+    begun.get();
+    CHECK(holdings.is_told("a") == is_heard);
+    CHECK(holdings.begin_telling().runs == "2:1 ");
+    holdings.end_telling("a");
   }
   SECTION("and where none has") {
     holdings.begin_call("7");
     CHECK(holdings.begin_telling().calls == "7 ");
-    holdings.note_told("a");
+    holdings.end_telling("a");
     holdings.end_call("7", "");
     CHECK(!holdings.is_told("a"));
     CHECK(holdings.begin_telling().calls.empty());
-    holdings.note_told("a");
+    holdings.end_telling("a");
     CHECK(holdings.is_told("a"));
   }
 }

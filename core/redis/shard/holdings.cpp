@@ -36,20 +36,20 @@ void Holdings::end_lease(uint64_t id, uint64_t serial, const std::string& by) {
   heard_.insert(by);
 }
 
-void Holdings::begin_run(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  runs_.insert(name);
+void Holdings::begin(std::set<std::string>& list, const std::string& what) {
+  std::unique_lock lock(mutex_);
+  is_over_.wait(lock, [this] { return !is_telling_; });
+  list.insert(what);
 }
+
+void Holdings::begin_run(const std::string& name) { begin(runs_, name); }
 
 void Holdings::end_run(const std::string& name, const std::string& by) {
   const std::lock_guard lock(mutex_);
   if (runs_.erase(name) > 0) heard_.insert(by);
 }
 
-void Holdings::begin_call(const std::string& number) {
-  const std::lock_guard lock(mutex_);
-  calls_.insert(number);
-}
+void Holdings::begin_call(const std::string& number) { begin(calls_, number); }
 
 void Holdings::end_call(const std::string& number, const std::string& by) {
   const std::lock_guard lock(mutex_);
@@ -65,6 +65,7 @@ bool Holdings::is_told(const std::string& server) const {
 /// What ends while it is told is in it, and has to be told again where another server heard of that.
 Holdings::Words Holdings::begin_telling() {
   const std::lock_guard lock(mutex_);
+  is_telling_ = true;
   told_.reset();
   heard_.clear();
   Packer leases;
@@ -73,9 +74,13 @@ Holdings::Words Holdings::begin_telling() {
   return {std::to_string(heard_serial_), leases.bytes(), joined(runs_), joined(calls_)};
 }
 
-void Holdings::note_told(const std::string& server) {
-  const std::lock_guard lock(mutex_);
-  told_ = server;
+void Holdings::end_telling(const std::string& server) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_telling_ = false;
+    if (!server.empty()) told_ = server;
+  }
+  is_over_.notify_all();
 }
 
 }  // namespace fq

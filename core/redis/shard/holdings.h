@@ -7,6 +7,7 @@
 #pragma once
 
 // System.
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -23,7 +24,8 @@ class Holdings {
   void note_lease(uint64_t id, uint64_t serial, bool by_living);
   uint64_t heard_serial() const;
   void end_lease(uint64_t id, uint64_t serial, const std::string& by);
-  /// Before a server is told of it, and when it knows that it is over: it is never one that we deny.
+  /// Before a server is told of it, and when it knows that it is over. What begins waits while it is told
+  /// what there is: that would deny it.
   void begin_run(const std::string& name);
   void end_run(const std::string& name, const std::string& by);
   void begin_call(const std::string& number);
@@ -36,10 +38,15 @@ class Holdings {
     std::string heard_serial, leases, runs, calls;
   };
   Words begin_telling();
-  void note_told(const std::string& server);
+  /// Once for each. `server`: that has heard it; "": none has.
+  void end_telling(const std::string& server);
 
  private:
+  void begin(std::set<std::string>& list, const std::string& what);
+
   mutable std::mutex mutex_;
+  std::condition_variable is_over_;
+  bool is_telling_ = false;
   uint64_t heard_serial_ = 0;            // of the last lease that an answer told us of
   std::map<uint64_t, uint64_t> leases_;  // the serial of each, by its id
   std::set<std::string> runs_, calls_;

@@ -24,7 +24,7 @@ class LifeSign {
   std::string place() const { return shard_.place(); }
 
  private:
-  Result<void> tell();
+  Result<void> tell(const Holdings::Words& words);
 
   Shard shard_;
   const std::shared_ptr<Holdings> holdings_ = std::make_shared<Holdings>();
