@@ -1,6 +1,8 @@
 // push - puts one message, or with --lines, --null or --ndjson many, into the queue and prints their ids.
 
 // System.
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 // fq, below us.
@@ -67,6 +69,7 @@ struct PushRequest {
   bool cancel = false;  // where it does not wait until the end
 };
 
+constexpr int64_t kWorkerMissedMs = 2'000;  // of --wait; chosen: a worker that starts meanwhile is there
 constexpr int64_t kKeptForWaiterMs = 86'400'000;  // where neither --keep nor `retention` says how long
 
 Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
@@ -185,6 +188,30 @@ Result<void> leave_call(const Session& session, Queue& queue, MessageId id, bool
   return {};
 }
 
+/// Of somebody at a terminal, for whom nothing happens.
+Result<void> say_nobody_works(const Session& session, Queue& queue, bool is_command) {
+  FQ_TRY_SET(const std::vector<Attendee> here, queue.attendees());
+  const auto is_worker = [](const Attendee& each) { return each.kind == Attendee::Kind::worker; };
+  if (std::any_of(here.begin(), here.end(), is_worker)) return {};
+  const std::string& name = session.queue_name();
+  say("queue " + in_quotes(name) + ": no worker is attached; fq worker" +
+      (name == "default" ? "" : " -q " + name) + (is_command ? "" : " -- CMD") + " starts one");
+  return {};
+}
+
+/// As Following::run; where no worker is there a moment later, it is told.
+Result<Following::End> follow(const Session& session, Queue& queue, Following& following,
+                              const PushRequest& request, Interrupt& interrupt) {
+  const bool is_looked_on = ::isatty(STDERR_FILENO) == 1;
+  if (!is_looked_on || request.wait_ms.value_or(INT64_MAX) <= kWorkerMissedMs)
+    return following.run(request.wait_ms, interrupt);
+  FQ_TRY_SET(const Following::End end, following.run(kWorkerMissedMs, interrupt));
+  if (end != Following::End::timed_out) return end;
+  FQ_TRY(say_nobody_works(session, queue, request.fields.command.has_value()));
+  const auto rest_ms = request.wait_ms ? std::optional(*request.wait_ms - kWorkerMissedMs) : std::nullopt;
+  return following.run(rest_ms, interrupt);
+}
+
 /// A call through the queue: pushes, passes on what its job writes until the message has ended, and leaves as
 /// its job did.
 Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
@@ -196,7 +223,7 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
   FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
   FQ_TRY_SET(std::unique_ptr<OutputFollower> follower, queue.follow(id, message.call));
   Following following(session, *follower, id);
-  FQ_TRY_SET(const Following::End end, following.run(request.wait_ms, interrupt));
+  FQ_TRY_SET(const Following::End end, follow(session, queue, following, request, interrupt));
   follower.reset();  // also where a signal ends us
   if (end == Following::End::timed_out) {
     FQ_TRY(leave_call(session, queue, id, request.cancel, "the wait timed out"));

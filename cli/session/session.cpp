@@ -162,9 +162,14 @@ Result<std::vector<std::string>> Session::queues() {
 
 Result<std::vector<std::string>> Session::all_queues() const {
   FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
-  if (names.empty() && ::access(location_.spool.c_str(), F_OK) != 0) {
-    return Error{ErrorKind::missing,
-                 "spool " + in_quotes(location_.spool) + ": there is none; the first push makes it", 0};
+  if (!names.empty()) return names;
+  const std::string object = "spool " + in_quotes(location_.spool) + ": ";
+  if (::access(location_.spool.c_str(), F_OK) != 0)
+    return Error{ErrorKind::missing, object + "there is none; the first push makes it", 0};
+  // Most likely another directory was meant; one whose queues were removed has their directory still.
+  if (::access((location_.spool + "/queues").c_str(), F_OK) != 0) {
+    return Error{ErrorKind::missing, object + "there are no queues in it; --spool or FQ_SPOOL names another",
+                 0};
   }
   return names;
 }

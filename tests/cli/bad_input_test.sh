@@ -222,6 +222,10 @@ gives 64 "spool 'amqp://...': there is no engine for amqp://" "$FQ" push --spool
 gives 78 "spool 'amqp://...': there is no engine for amqp://" env FQ_SPOOL=amqp://host "$FQ" push x
 is 'and no directory of that name is made' '' "$(ls -d ./redis:* 2>/dev/null)"
 gives 1 "spool '$work/here/gone'" bash -c 'cd "$1" && FQ_SPOOL=gone "$FQ" stats' _ "$work/here"
+mkdir "$work/plain"
+for look in stats 'queue list'; do
+  FQ_SPOOL=$work/plain gives 1 "spool '$work/plain': there are no queues in it; --spool or FQ_SPOOL names another" fq $look
+done
 mkdir "$work/vanishing"
 gives 74 "working directory, from which spool 'rel' is named" bash -c 'cd "$1" && rmdir "$1" && FQ_SPOOL=rel "$FQ" push x' _ "$work/vanishing"
 ln -s "$work" "$FQ_SPOOL/queues/link"

@@ -67,6 +67,14 @@ gives 1 "queue 'nosuch': there is none" env FQ_QUEUE=nosuch "$FQ" doctor
 gives 1 "queue 'nosuch': there is none" env FQ_SPOOL="$work/none" "$FQ" doctor -q nosuch
 gives 64 'queue' fq doctor -q ..
 
+# Above it others may write: nothing can be put there, and nothing is.
+mkdir -m 777 "$work/open"
+FQ_SPOOL=$work/open/new/spool gives 69 '' fq doctor
+is 'a spool that others could replace is a fault before it is there' 1 "$(grep -c "fault *spool .*'$work/open' is writable by all" "$work/out")"
+FQ_SPOOL=$work/open/new/spool gives 77 "others may replace it: '$work/open' is writable by all" fq push x
+is 'nothing was made there' '' "$(ls "$work/open")"
+is 'no mount option is told twice' '' "$(fq doctor --json | jq -r 'select(.about == "mount options") | .found' | tr ',' '\n' | sort | uniq -d)"
+
 # Where no spool can be.
 for place in /proc/fq /proc/self/fq /sys/fq; do
   [ -d "${place%/*}" ] || continue

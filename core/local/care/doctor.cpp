@@ -61,6 +61,15 @@ bool lies_below(const std::string& path, const std::string& point) {
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
+/// What is said of the mount, and of its file system what that has not said.
+std::string joined_options(std::string all, const std::string& more) {
+  std::istringstream each(more);
+  for (std::string option; std::getline(each, option, ',');) {
+    if (("," + all + ",").find("," + option + ",") == std::string::npos) all += "," + option;
+  }
+  return all;
+}
+
 /// The last one whose point is nearest above the path, as /proc tells.
 Mount mount_of(const std::string& path) {
   Mount nearest;
@@ -74,7 +83,7 @@ Mount mount_of(const std::string& path) {
     words >> kind >> source >> more;
     point = unescaped(point);
     if (lies_below(path, point) && point.size() >= nearest.point.size())
-      nearest = {point, kind, options + "," + more};
+      nearest = {point, kind, joined_options(options, more)};
   }
   return nearest;
 }
@@ -207,6 +216,13 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
             Health::warning, "run fq check -q " + name + "; remove what is there when you have looked");
 }
 
+void add_unfit_spool(const Error& error, std::vector<DoctorRow>& rows) {
+  constexpr std::string_view kObject = "spool ";  // as the row is called
+  const size_t begin = error.text.starts_with(kObject) ? kObject.size() : 0;
+  add_row(rows, "spool", error.text.substr(begin), Health::fault,
+          "correct its owner and permissions, or set FQ_SPOOL");
+}
+
 /// Of a spool that is not there yet: whether a push could make it in what is there.
 void examine_parent(const std::string& spool, const std::string& path, std::vector<DoctorRow>& rows) {
   struct stat about {};
@@ -217,6 +233,8 @@ void examine_parent(const std::string& spool, const std::string& path, std::vect
   } else if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0 && errno != EROFS) {
     add_row(rows, "spool", spool + ": cannot be made, you may not write to " + path, Health::fault,
             "change its permissions, or set FQ_SPOOL");
+  } else if (const Result<void> fit = check_spool(spool); !fit.ok()) {
+    add_unfit_spool(fit.error(), rows);
   } else {
     add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
   }
@@ -232,10 +250,7 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   if (!there) examine_parent(spool, path, rows);
   if (there) {
     const Result<void> fit = check_spool(spool);
-    std::string found = fit.ok() ? spool : fit.error().text;
-    if (!fit.ok() && found.starts_with("spool ")) found.erase(0, 6);  // the row is called so
-    add_row(rows, "spool", found, fit.ok() ? Health::ok : Health::fault,
-            fit.ok() ? "" : "correct its owner and permissions, or set FQ_SPOOL");
+    fit.ok() ? add_row(rows, "spool", spool) : add_unfit_spool(fit.error(), rows);
   }
   examine_mount(path, rows);
   examine_disk(path, rows);

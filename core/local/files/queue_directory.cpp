@@ -102,15 +102,17 @@ constexpr std::array<RefusedKind, 10> kRefusedKinds = {{{0x6969, "NFS"},
                                                         {0x65735546, "FUSE"},
                                                         {0x73757245, "Coda"}}};
 
-/// Nobody else may be able to put another directory in place of one above the spool.
+/// Nobody else may be able to put another directory in place of one above the spool. Those that are not there
+/// are passed over: whoever makes them makes them for himself.
 Result<void> check_parents(const std::string& spool, const std::string& object) {
   std::string path = trimmed(spool);
   for (;;) {
     path = parent_of(path);
     struct stat about {};
-    if (::stat(path.c_str(), &about) != 0) return sys_error("stat", object, errno);
+    const bool there = ::stat(path.c_str(), &about) == 0;
+    if (!there && errno != ENOENT) return sys_error("stat", object, errno);
     const bool sticky = (about.st_mode & S_ISVTX) != 0;
-    if ((about.st_mode & S_IWOTH) != 0 && !sticky) {
+    if (there && (about.st_mode & S_IWOTH) != 0 && !sticky) {
       return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all",
                    0};
     }
@@ -183,8 +185,9 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
 
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue) {
   const std::string top = trimmed(spool);
-  FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
+  // First, so that a place that is refused is left as it was.
   FQ_TRY(check_parents(top, spool_object(spool)));
+  FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
   const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
@@ -214,8 +217,8 @@ std::string_view refused_file_system(unsigned long magic) {
 Result<void> check_spool(const std::string& spool) {
   const std::string object = spool_object(spool);
   const Descriptor opened(::open(trimmed(spool).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() < 0) return cannot_open(object, errno);
-  FQ_TRY(check_owner(opened.get(), object));
+  if (opened.get() < 0 && errno != ENOENT) return cannot_open(object, errno);
+  if (opened.get() >= 0) FQ_TRY(check_owner(opened.get(), object));
   return check_parents(trimmed(spool), object);
 }
 

@@ -22,7 +22,7 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue);
 /// Whether queues/<queue>/lock still is this file: a removed queue's is not.
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
-/// Whether the spool lies where no other user can put another in its place, and belongs to us.
+/// Whether the spool lies where no other user can put another in its place, and belongs to us, if it is there.
 Result<void> check_spool(const std::string& spool);
 /// Of file systems on which fq does not keep its word: its name; else empty.
 std::string_view refused_file_system(unsigned long magic);
