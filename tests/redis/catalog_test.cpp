@@ -151,4 +151,25 @@ TEST_CASE("who did not lease cannot settle, though it knows id and serial") {
   CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::stale);
 }
 
+TEST_CASE("a queue that somebody is making just now is there for who opens it") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  Sharded s(shards);
+  const std::string meta = "fq1:fq:{default}:meta";
+  command(s.server, {"HDEL", meta, "whole"});
+  for (uint32_t shard = 0; shard < shards; ++shard) command(s.server, {"DEL", tag_of(s.server, shard) + "h"});
+  const auto opened = s.another();
+  push_one(*opened, "t", "x");
+  CHECK(command(s.server, {"HGET", meta, "whole"}).text == "1");
+  CHECK(answered(opened->lease({})).deliveries.size() == 1);
+}
+
+TEST_CASE("what is left of a queue is not made whole") {
+  const TestServer server;
+
+  const std::string meta = "fq1:fq:{default}:meta", call = std::string(redis_library().name) + "_whole";
+  answered(real_time_engine().create({server.spool(), "other"}, {}));  // so the library is there
+  CHECK(command(server, {"FCALL", call, "1", meta}).at(0).number == 0);
+  CHECK(command(server, {"EXISTS", meta}).number == 0);
+}
+
 }  // namespace fq::test

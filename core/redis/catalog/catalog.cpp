@@ -100,8 +100,11 @@ Result<Fixed> Catalog::read_meta(const std::string& queue) {
 }
 
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
-  FQ_TRY_SET(const Fixed meta, meta_of(queue));
-  return entry_of(queue, meta);
+  FQ_TRY_SET(Fixed meta, meta_of(queue));
+  FQ_TRY_SET(std::optional<QueueEntry> entry, entry_of(queue, meta));
+  // Somebody may be making it just now. Where this fails and was needed, its first call says so.
+  if (entry) static_cast<void>(make_whole(queue, meta));
+  return entry;
 }
 
 Result<std::optional<QueueEntry>> Catalog::peek(const std::string& queue) {
@@ -134,7 +137,15 @@ Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, 
   return places;
 }
 
-/// Not only by whoever made the queue: that one may have been killed in between.
+/// Not only by whoever makes the queue: that one may be slow, or have been killed in between.
+Result<void> Catalog::make_whole(const std::string& queue, Fixed& meta) {
+  if (meta["whole"] == "1") return {};
+  FQ_TRY(make_roots(tags_in(meta["places"]), meta["events"]));
+  const std::string key = key_of(queue, "meta");
+  FQ_TRY(call_function(*access_.link, *access_.library, "whole", WordList<1>{key}, {}));
+  return {};
+}
+
 Result<void> Catalog::make_roots(const std::vector<std::string>& tags, const std::string& events_ms) {
   const std::string step = std::to_string(kIdStep);
   for (size_t shard = 0; shard < tags.size(); ++shard) {
@@ -165,7 +176,7 @@ Result<bool> Catalog::make_meta(const std::string& queue, const CreateOptions& o
 }
 
 Result<bool> Catalog::create(const std::string& queue, const CreateOptions& options) {
-  const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
+  const std::string queues = access_.place.key("queues");
   FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
   FQ_TRY_SET(auto there, meta_of(queue));
   bool is_new = false;
@@ -177,9 +188,7 @@ Result<bool> Catalog::create(const std::string& queue, const CreateOptions& opti
   if (there.empty())
     return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is being removed; try again", 0};
   FQ_TRY(check_is_as_asked(queue, options, there["shards"], there["events"]));
-  if (there["whole"] == "1") return false;  // and so are its roots
-  FQ_TRY(make_roots(tags_in(there["places"]), there["events"]));
-  if (there["shards"] != "1") FQ_TRY(call(WordList<4>{"HSET", meta, "whole", "1"}));
+  FQ_TRY(make_whole(queue, there));
   return is_new;
 }
 

@@ -1,7 +1,7 @@
 // catalog - the queues below a prefix, and the values of each that are fixed when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
-// remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there.
+// remove is seen, and can be repeated. A queue is whole when the roots of all its shards are there.
 // Where the keys of a queue are stays as it was made, whatever its name is by now; one that is made under a
 // name that another had has them somewhere else.
 //
@@ -56,6 +56,7 @@ class Catalog {
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<Fixed> meta_of(const std::string& queue);
   Result<Fixed> read_meta(const std::string& queue);
+  Result<void> make_whole(const std::string& queue, Fixed& meta);
   Result<void> make_roots(const std::vector<std::string>& tags, const std::string& events_ms);
   Result<bool> make_meta(const std::string& queue, const CreateOptions& options);
   Result<std::string> new_mark();

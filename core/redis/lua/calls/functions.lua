@@ -6,6 +6,7 @@ end
 register('push', push, {})  -- refused while the server's memory is full
 register('import', import, {})
 register('make', make, {})
+register('whole', whole, {'allow-oom'})
 register('move', move, {})
 register('take', take, {})
 register('crossing', crossing, {'allow-oom'})
