@@ -188,15 +188,15 @@ Result<void> leave_call(const Session& session, Queue& queue, MessageId id, bool
   return {};
 }
 
-/// Of somebody at a terminal, for whom nothing happens.
-Result<void> say_nobody_works(const Session& session, Queue& queue, bool is_command) {
-  FQ_TRY_SET(const std::vector<Attendee> here, queue.attendees());
+/// To somebody at a terminal, for whom nothing happens. It is a hint: where it cannot be known, the call goes
+/// on.
+void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
+  const Result<std::vector<Attendee>> here = queue.attendees();
   const auto is_worker = [](const Attendee& each) { return each.kind == Attendee::Kind::worker; };
-  if (std::any_of(here.begin(), here.end(), is_worker)) return {};
+  if (!here || std::any_of(here->begin(), here->end(), is_worker)) return;
   const std::string& name = session.queue_name();
   say("queue " + in_quotes(name) + ": no worker is attached; fq worker" +
       (name == "default" ? "" : " -q " + name) + (is_command ? "" : " -- CMD") + " starts one");
-  return {};
 }
 
 /// As Following::run; where no worker is there a moment later, it is told.
@@ -207,7 +207,7 @@ Result<Following::End> follow(const Session& session, Queue& queue, Following& f
     return following.run(request.wait_ms, interrupt);
   FQ_TRY_SET(const Following::End end, following.run(kWorkerMissedMs, interrupt));
   if (end != Following::End::timed_out) return end;
-  FQ_TRY(say_nobody_works(session, queue, request.fields.command.has_value()));
+  say_nobody_works(session, queue, request.fields.command.has_value());
   const auto rest_ms = request.wait_ms ? std::optional(*request.wait_ms - kWorkerMissedMs) : std::nullopt;
   return following.run(rest_ms, interrupt);
 }

@@ -250,7 +250,8 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   if (!there) examine_parent(spool, path, rows);
   if (there) {
     const Result<void> fit = check_spool(spool);
-    fit.ok() ? add_row(rows, "spool", spool) : add_unfit_spool(fit.error(), rows);
+    if (fit.ok()) add_row(rows, "spool", spool);
+    if (!fit.ok()) add_unfit_spool(fit.error(), rows);
   }
   examine_mount(path, rows);
   examine_disk(path, rows);

@@ -60,7 +60,10 @@ Result<void> WorkerGuard::start() {
   if (const int failed = spawn(access_.guard_program, its.get()); failed != 0)
     return guard_error("start", failed);
   socket_ = std::move(ours);
-  return send(packet_of(GuardedWorker{access_.spool, access_.password, nonce_, tags_, ::getpid()}), -1);
+  Result<void> told =
+      send(packet_of(GuardedWorker{access_.spool, access_.password, nonce_, tags_, ::getpid()}), -1);
+  if (!told) socket_.close();  // one that does not know whose it is guards nothing: the next job has another
+  return told;
 }
 
 /// One that does not take it does not stop its worker.
