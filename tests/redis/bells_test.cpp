@@ -234,6 +234,26 @@ TEST_CASE("who waits on many shards is told by each of them") {
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
+TEST_CASE("who cannot be noted down by many shards looks until it is") {
+  const Sharded s(4);
+  std::atomic<int> refused = 0;
+  std::atomic<bool> refuses = true;
+  const Relay relay(s.server, [&](const std::string& asked) {
+    std::string answers;
+    for (size_t at = 0; refuses && (at = asked.find("_listen\r\n", at)) != std::string::npos; ++at) {
+      answers += "-NOREPLICAS Not enough good replicas to write.\r\n";
+      ++refused;
+    }
+    return answers;
+  });
+  Waiter waiter(at(relay.spool("?poll=60s")));
+  wait_until([&] { return refused >= 12; });  // each of them three times
+  refuses = false;
+  wait_for_waiters(s.server, 1, tag_of(s.server, 3) + "bw");
+  push_one(*s.queue, "t", "x");
+  CHECK(waiter.reply().deliveries.size() == 1);
+}
+
 TEST_CASE("who has looked for what time has changed in a shard is told of what comes there after that") {
   const Sharded s;
   set(*s.queue, "a", PolicyKey::concurrency, 1);
@@ -349,6 +369,24 @@ TEST_CASE("what is no bell is refused, and the wait goes on without") {
   });
   Waiter waiter(at(relay.spool("?poll=10s&timeout=1s")));
   CHECK(!waiter.is_back(100));
+  push_one(*queue, "t", "x");
+  CHECK(waiter.reply().deliveries.size() == 1);
+}
+
+TEST_CASE("what comes in one piece with the answer before it is heard") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  std::atomic<int> asked_for = 0;
+  const Relay relay(server, [&](const std::string& asked) {
+    const size_t at = asked.find("SSUBSCRIBE\r\n");
+    if (at == std::string::npos || asked_for++ > 0) return std::string();
+    const std::string channel = asked.substr(at + sizeof "SSUBSCRIBE\r\n" - 1);  // and its length
+    return "*3\r\n$10\r\nssubscribe\r\n" + channel + ":1\r\n*3\r\n$12\r\nsunsubscribe\r\n" + channel +
+           ":0\r\n";
+  });
+  Waiter waiter(at(relay.spool(kPatient)));
+  wait_until([&] { return asked_for == 2; });
+  wait_for_waiters(server, 1);
   push_one(*queue, "t", "x");
   CHECK(waiter.reply().deliveries.size() == 1);
 }

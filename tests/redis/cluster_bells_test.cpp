@@ -4,6 +4,8 @@
 
 // System.
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace fq::test {
 
@@ -24,6 +26,30 @@ std::string account_of(OnCluster& s, uint64_t shard) {
   }
 }
 
+/// It is at the next server, and goes back: other tests count who has what.
+class Moved {
+ public:
+  Moved(TestCluster& cluster, const std::string& tag)
+      : cluster_(cluster), tag_(tag), from_(cluster.owner_of(tag)) {
+    move_to((from_ + 1) % cluster_.size());
+  }
+  ~Moved() { move_to(from_); }
+  Moved(const Moved&) = delete;
+  Moved& operator=(const Moved&) = delete;
+
+ private:
+  void move_to(size_t to) {
+    const size_t from = cluster_.owner_of(tag_);
+    cluster_.begin_move(tag_, from, to);
+    cluster_.move_keys(cluster_.keys_of(tag_, from), from, to);
+    cluster_.end_move(tag_, to);
+  }
+
+  TestCluster& cluster_;
+  const std::string tag_;
+  const size_t from_;
+};
+
 }  // namespace
 
 TEST_CASE("who waits is told by each server of a cluster, and by the one that has a shard from now on") {
@@ -40,11 +66,9 @@ TEST_CASE("who waits is told by each server of a cluster, and by the one that ha
       return command(owner(s, each), {"ZCARD", each + "bw"}).number == 1;
     });
   });
+  std::optional<Moved> moved;
   if (moves) {
-    const size_t from = s.cluster.owner_of(tag), to = (from + 1) % 3;
-    s.cluster.begin_move(tag, from, to);
-    s.cluster.move_keys(s.cluster.keys_of(tag, from), from, to);
-    s.cluster.end_move(tag, to);
+    moved.emplace(s.cluster, tag);
     if (GENERATE(false, true)) {  // there it is heard, too
       wait_until([&] {
         return command(owner(s, tag), {"PUBSUB", "SHARDCHANNELS", tag + "*"}).items.size() == 1;
@@ -53,11 +77,6 @@ TEST_CASE("who waits is told by each server of a cluster, and by the one that ha
   }
   push_one(*s.queue, tenant, "x");
   CHECK(waiter.reply().deliveries.at(0).tenant == tenant);
-  if (!moves) return;
-  const size_t there = s.cluster.owner_of(tag), back = (there + 2) % 3;  // other tests count who has what
-  s.cluster.begin_move(tag, there, back);
-  s.cluster.move_keys(s.cluster.keys_of(tag, there), there, back);
-  s.cluster.end_move(tag, back);
 }
 
 }  // namespace fq::test

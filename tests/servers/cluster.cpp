@@ -51,6 +51,13 @@ void wait_for(const char* what, const std::function<bool()>& is_so) {
 
 bool says(const Reply& reply, std::string_view line) { return reply.text.find(line) != std::string::npos; }
 
+/// One that is to be carried out.
+void order(const TestServer& server, std::initializer_list<std::string_view> words) {
+  const Reply reply = command(server, words);
+  if (reply.kind == Reply::Kind::error)
+    throw std::runtime_error(std::string(*words.begin()) + ": " + reply.text);
+}
+
 }  // namespace
 
 Reply command(const TestServer& server, std::initializer_list<std::string_view> words) {
@@ -179,20 +186,20 @@ size_t TestCluster::wait_for_another_owner(std::string_view key, size_t before) 
 
 void TestCluster::begin_move(std::string_view key, size_t from, size_t to) {
   const std::string slot = std::to_string(slot_of(key));
-  command(node(to), {"CLUSTER", "SETSLOT", slot, "IMPORTING", name_of(from)});
-  command(node(from), {"CLUSTER", "SETSLOT", slot, "MIGRATING", name_of(to)});
+  order(node(to), {"CLUSTER", "SETSLOT", slot, "IMPORTING", name_of(from)});
+  order(node(from), {"CLUSTER", "SETSLOT", slot, "MIGRATING", name_of(to)});
 }
 
 void TestCluster::move_keys(const std::vector<std::string>& keys, size_t from, size_t to) {
   const std::string port = std::to_string(nodes_.at(to).port);
-  for (const std::string& key : keys) command(node(from), {"MIGRATE", "127.0.0.1", port, key, "0", "5000"});
+  for (const std::string& key : keys) order(node(from), {"MIGRATE", "127.0.0.1", port, key, "0", "5000"});
 }
 
 void TestCluster::end_move(std::string_view key, size_t to) {
   const std::string slot = std::to_string(slot_of(key)), name = name_of(to);
-  command(node(to), {"CLUSTER", "SETSLOT", slot, "NODE", name});
+  order(node(to), {"CLUSTER", "SETSLOT", slot, "NODE", name});
   for (size_t i = 0; i < size(); ++i) {
-    if (nodes_[i].server->lives()) command(node(i), {"CLUSTER", "SETSLOT", slot, "NODE", name});
+    if (nodes_[i].server->lives()) order(node(i), {"CLUSTER", "SETSLOT", slot, "NODE", name});
   }
 }
 

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, this room.
+#include "core/redis/leases/lease_words.h"
 
 namespace fq {
 
@@ -26,6 +28,11 @@ bool ShardBells::note(const std::vector<size_t>& shards, std::string_view tenant
   return is_any;
 }
 
+bool ShardBells::are_noted(const std::vector<size_t>& shards) const {
+  return std::all_of(shards.begin(), shards.end(),
+                     [this](size_t shard) { return shards_.bells()->is_noted(shards_.bell(shard)); });
+}
+
 ShardBells::State ShardBells::listen(const LeaseRequest& request) {
   Bells* const bells = shards_.bells();
   if (bells == nullptr) return State::deaf;
@@ -37,7 +44,7 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
   std::vector<std::string> channels;
   for (const size_t shard : shards) channels.push_back(shards_.bell(shard));
   const bool was_heard = bells->hears_all(channels);
-  const bool is_heard = bells->listen(channels);
+  bool is_heard = bells->listen(channels);
   bool is_anew = is_heard && !was_heard;
   if (takes(request)) {
     std::erase_if(shards, [&](size_t shard) {
@@ -45,6 +52,7 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
     });
     tenant_ = request.tenant;
     is_anew = (!shards.empty() && note(shards, request.tenant)) || is_anew;
+    is_heard = is_heard && are_noted(shards);
   }
   if (!is_heard) return State::deaf;
   return is_anew ? State::anew : State::heard;

@@ -14,7 +14,7 @@ class ShardBells {
   explicit ShardBells(Shards& shards) : shards_(shards) {}
 
   enum class State {
-    deaf,   // not all of them are heard: look often
+    deaf,   // not all of them are heard, or have noted it down: look often
     anew,   // what came before is found by one more look
     heard,  // from the last look on
   };
@@ -27,6 +27,7 @@ class ShardBells {
  private:
   /// True: some are noted down that were not.
   bool note(const std::vector<size_t>& shards, std::string_view tenant);
+  bool are_noted(const std::vector<size_t>& shards) const;
 
   Shards& shards_;
   std::string tenant_;  // of which it was noted down last

@@ -204,8 +204,9 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
     }
     const auto bells = waiting.is_over() ? ShardBells::State::deaf : bells_.listen(request);
     if (bells == ShardBells::State::anew) continue;
-    // A shard does not ring for what it has to be lent something for first.
-    bool hears = bells == ShardBells::State::heard && !purses_.are_used();
+    // A shard does not ring for what it has to be lent something for first, nor again for what was there when
+    // it did not answer.
+    bool hears = bells == ShardBells::State::heard && !purses_.are_used() && visits_.are_all_there();
     if (hears && request.until_idle) {
       const Awaiting::State idle = listen_for_idle();
       if (idle == Awaiting::State::anew) continue;

@@ -118,29 +118,38 @@ void Bells::drop(Lines::iterator line) {
   again_ms_ = system_clock().boot_ms() + kAgainMs;
 }
 
+/// And waits for nothing.
+bool Bells::take_what_came(const std::string& name, Line& line) {
+  const int64_t now_ms = system_clock().boot_ms();
+  for (int count = 0; count < kAtOnceMax; ++count) {
+    const Result<std::optional<Reply>> reply = line.server->hear(now_ms);
+    if (reply && !*reply) return true;
+    if (!reply || !take(name, line, **reply)) return false;
+  }
+  rang_ = true;  // nobody sleeps before the rest was taken
+  return true;
+}
+
+void Bells::take_what_came() {
+  for (auto next = lines_.begin(); next != lines_.end();) {
+    const auto line = next++;
+    if (!take_what_came(line->first, line->second)) drop(line);
+  }
+}
+
+/// What was read with an answer before it no descriptor tells of.
 bool Bells::wait(int64_t at_most_ms, int interrupted) {
+  take_what_came();
   std::vector<pollfd> polls;
   for (const auto& [name, line] : lines_) polls.push_back({line.server->descriptor(), POLLIN, 0});
   polls.push_back({interrupted, POLLIN, 0});
   ::poll(polls.data(), polls.size(), rang_ ? 0 : static_cast<int>(at_most_ms));
-  size_t at = 0;
-  for (auto next = lines_.begin(); next != lines_.end(); ++at) {
-    const auto line = next++;
-    if (polls[at].revents == 0) continue;
-    const int64_t now_ms = system_clock().boot_ms();
-    for (int count = 0; count < kAtOnceMax; ++count) {
-      const Result<std::optional<Reply>> reply = line->second.server->hear(now_ms);
-      if (reply && !*reply) break;
-      if (reply && take(line->first, line->second, **reply)) continue;
-      drop(line);
-      break;
-    }
-  }
+  take_what_came();
   return std::exchange(rang_, false);
 }
 
 bool Bells::take_rung(const std::string& channel) {
-  if (!lines_.empty() && wait(0, -1)) rang_ = true;  // who waits is to be told, too
+  take_what_came();
   return rung_.erase(channel) == 1;
 }
 

@@ -51,6 +51,8 @@ class Bells {
   /// False: the line is of no use any more.
   bool read(const std::string& name, Line& line, int64_t deadline_ms);
   bool take(const std::string& name, Line& line, const Reply& reply);
+  bool take_what_came(const std::string& name, Line& line);
+  void take_what_came();  // on all lines
   bool take_refusal(Line& line, const std::string& refusal);
   void drop(Lines::iterator line);
   void lose(const std::string& channel);
