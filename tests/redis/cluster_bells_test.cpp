@@ -15,17 +15,6 @@ const TestServer& owner(const OnCluster& s, const std::string& tag) {
   return s.cluster.node(s.cluster.owner_of(tag));
 }
 
-/// An account that lies in this shard; nothing of it is left.
-std::string account_of(OnCluster& s, uint64_t shard) {
-  std::string tenant;
-  for (int i = 0;; ++i) {
-    tenant = "t" + std::to_string(i);
-    const bool is_it = shard_of(push_one(*s.queue, tenant, "x")) == shard;
-    answered(s.queue->lease(for_a_minute()));
-    if (is_it) return tenant;
-  }
-}
-
 /// It is at the next server, and goes back: other tests count who has what.
 class Moved {
  public:
@@ -57,7 +46,7 @@ TEST_CASE("who waits is told by each server of a cluster, and by the one that ha
   const bool moves = GENERATE(false, true);
   CAPTURE(shards, moves);
   OnCluster s(shards, three(), "&poll=10s");  // longer than anybody waits here
-  const std::string tenant = account_of(s, shards - 1);
+  const std::string tenant = account_in(*s.queue, shards - 1);
   const std::vector<std::string> tags = s.tags();
   const std::string& tag = tags.back();
   Waiter waiter(s.another());

@@ -39,6 +39,17 @@ inline std::string tag_of(const TestServer& server, uint64_t shard) {
 
 inline uint64_t shard_of(MessageId id) { return number(id) % 1024; }
 
+/// An account that lies in this shard; nothing of it is left to take.
+inline std::string account_in(Queue& queue, uint64_t shard) {
+  std::string tenant;
+  for (int i = 0;; ++i) {
+    tenant = "t" + std::to_string(i);
+    const bool is_it = shard_of(push_one(queue, tenant, "x")) == shard;
+    answered(queue.lease(for_a_minute()));
+    if (is_it) return tenant;
+  }
+}
+
 /// Two accounts that lie apart, as their first messages tell.
 inline std::pair<MessageId, MessageId> two_apart(Queue& queue, std::string& other) {
   const MessageId first = push_one(queue, "a", "first");
