@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <random>
-// fq, below us.
-#include "core/base/host_name.h"
 // fq, this room.
 #include "core/redis/views/redis_check.h"
 #include "core/redis/views/redis_repair.h"
@@ -28,12 +26,7 @@ Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const P
   return push_.push(messages, options);
 }
 
-Result<void> RedisQueue::attend(const Attendance& attendance) {
-  FQ_TRY(shard_.change("change", {"attend", std::to_string(::getpid()), std::to_string(attendance.slots),
-                                  std::to_string(attendance.messages), host_name()}));
-  session_.keep_alive();
-  return {};
-}
+Result<void> RedisQueue::attend(const Attendance& attendance) { return session_.attend(shard_, attendance); }
 
 Result<void> RedisQueue::maintain(int64_t) {
   FQ_TRY(shard_.look({"sums"}));  // what is due is done before it looks

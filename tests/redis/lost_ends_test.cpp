@@ -81,6 +81,29 @@ TEST_CASE("what a server holds again for a living client, whose acks it lost, co
   CHECK(answered(s.queue->check({})).findings.empty());
 }
 
+TEST_CASE(
+    "a worker whose attendance a server has lost says it again, and so does one that has leased there "
+    "since") {
+  const bool leases = GENERATE(false, true);
+  Sharded s(leases ? 4 : 1);
+  const auto worker = s.another();
+  push_one(*s.queue, "t", "x");
+  {
+    const LostWrites lost(s.server);
+    REQUIRE(worker->attend({.slots = 3, .messages = 2}).ok());
+    REQUIRE(answered(s.queue->attendees()).size() == 1);
+  }
+  CHECK(answered(s.queue->attendees()).empty());
+  if (leases) REQUIRE(answered(worker->lease(held_by_living(1))).deliveries.size() == 1);
+  const auto slots = [&] {
+    const std::vector<Attendee> all = answered(s.queue->attendees());
+    return all.empty() ? 0 : all.at(0).slots;
+  };
+  CHECK(slots() == 0);
+  wait_until([&] { return slots() == 3; });
+  CHECK(leased(*s.queue) == (leases ? 1 : 0));
+}
+
 TEST_CASE("nor is what a client was told to be over, by news or by an extension") {
   Sharded s(1);
   const auto worker = s.another();

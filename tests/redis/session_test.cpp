@@ -4,8 +4,24 @@
 #include <unistd.h>
 // Tests.
 #include "tests/redis/dead_client.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
+
+namespace {
+
+/// A call of a process that has none of ours.
+void somebody_calls(const TestServer& server, FakeClock& clock) {
+  const std::string tag = "fq1:fq:{default:0:0}:", now = std::to_string(clock.boot_ms());
+  const std::string function = std::string(told_time_library().name) + "_change";
+  command(server, {"HSET", tag + "h", "clock", now});
+  const std::string run = command(server, {"HGET", tag + "h", "run"}).text;
+  const Reply reply =
+      command(server, {"FCALL", function, "2", tag + "h", tag + "c", run, "another", "cancel"});
+  REQUIRE(reply.kind != Reply::Kind::error);
+}
+
+}  // namespace
 
 TEST_CASE("what a dead client held comes back when nobody has heard of it for its time") {
   FakeClock clock;
@@ -47,6 +63,27 @@ TEST_CASE("a server that was started anew takes nothing from who could not be he
   CHECK(answered(queue->get(id))->state == State::leased);
   clock.advance(15'001);
   CHECK(answered(queue->get(id))->state == State::ready);
+}
+
+TEST_CASE("a worker that a server took for dead is a worker again once it is heard") {
+  FakeClock clock;
+  const TestServer server;
+  const auto worker = open_on(told_time_engine(), server.spool(), &clock);
+  REQUIRE(worker->attend({.slots = 3, .messages = 2}).ok());
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  const int64_t since_ms = *answered(queue->attendees()).at(0).since_wall_ms;
+  clock.advance(1'000);
+  REQUIRE(worker->attend({.slots = 3, .messages = 2}).ok());
+  CHECK(answered(queue->attendees()).at(0).since_wall_ms == since_ms);
+  clock.advance(15'000);
+  somebody_calls(server, clock);
+  CHECK(answered(queue->attendees()).empty());
+  std::vector<Attendee> all;
+  wait_until([&] { return !(all = answered(queue->attendees())).empty(); });  // it is heard each 5 s
+  CHECK(all.at(0).kind == Attendee::Kind::worker);
+  CHECK(all.at(0).slots == 3);
+  CHECK(all.at(0).pid == ::getpid());
+  CHECK(all.at(0).since_wall_ms == since_ms + 16'000);
 }
 
 TEST_CASE("check finds what does not agree, and names it") {

@@ -1,11 +1,37 @@
 #include "core/redis/shard/life_sign.h"
 
+// System.
+#include <unistd.h>
+// fq, below us.
+#include "core/base/host_name.h"
+
 namespace fq {
+
+Result<void> LifeSign::attend(Shard& shard, const Attendance& attendance) {
+  const std::vector<std::string> words = {"attend", std::to_string(::getpid()),
+                                          std::to_string(attendance.slots),
+                                          std::to_string(attendance.messages), host_name()};
+  FQ_TRY(shard.change("change", {words.begin(), words.end()}));
+  const std::lock_guard lock(mutex_);
+  attendance_ = words;
+  return {};
+}
+
+/// A server that has lost a worker, or took it for dead while nobody heard it, has it again.
+Result<void> LifeSign::say_that_it_lives() {
+  std::vector<std::string> words;
+  {
+    const std::lock_guard lock(mutex_);
+    words = attendance_;
+  }
+  FQ_TRY(words.empty() ? shard_.tick()
+                       : shard_.change("change", {words.begin(), words.end()}, Shard::Lost::is_repeated));
+  return {};
+}
 
 /// Which server it is that hears us is known when it has answered.
 void LifeSign::give() {
-  if (holdings_->is_told(shard_.server_run()) && !shard_.tick()) return;
-  if (holdings_->is_told(shard_.server_run())) return;
+  if (!say_that_it_lives() || holdings_->is_told(shard_.server_run())) return;
   const Result<void> told = tell(holdings_->begin_telling());
   holdings_->end_telling(told ? shard_.server_run() : std::string());
 }

@@ -19,6 +19,12 @@ RedisSession::~RedisSession() {
   living_sessions().remove(sign_.place(), nonce_);
 }
 
+Result<void> RedisSession::attend(Shard& shard, const Attendance& attendance) {
+  FQ_TRY(sign_.attend(shard, attendance));
+  keep_alive();
+  return {};
+}
+
 void RedisSession::keep_alive() {
   if (is_kept_) return;
   is_kept_ = true;

@@ -24,6 +24,8 @@ class RedisSession {
   Holdings& holdings() { return *sign_.holdings(); }
   /// For those of its parts that may outlive it.
   std::shared_ptr<Holdings> shared_holdings() const { return sign_.holdings(); }
+  /// From now on it is a worker's.
+  Result<void> attend(Shard& shard, const Attendance& attendance);
   /// From now on the server may hold something for it.
   void keep_alive();
 

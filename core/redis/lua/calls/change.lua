@@ -120,9 +120,9 @@ local CHANGES = {
     awaited.widen(call)
     return {'ok'}
   end,
-  -- pid, slots, messages of a job, host: it is a worker.
+  -- pid, slots, messages of a job, host: it is a worker, and lives.
   attend = function(call, args)
-    sessions.open(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]), args[7])
+    sessions.attend(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]), args[7])
     return {}
   end,
   -- number, pid: somebody is about to push a message with this call.

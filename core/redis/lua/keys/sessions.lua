@@ -8,7 +8,7 @@ local RENEWED = 5000  -- after so long a call is worth a write
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
-local HOST_AT = 21  -- behind '<I4I4I4d', see open
+local SINCE_AT, HOST_AT = 13, 21  -- in '<I4I4I4d' and behind it
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
 
 function M.deadlines(call)
@@ -44,14 +44,22 @@ function M.hear(call, nonces)
   end
 end
 
--- From now on it is one. `slots`, `messages` and `host`: of a worker.
-function M.open(call, pid, slots, messages, host)
-  local nonce = call.session
-  if not deadline(call, nonce) then
-    set_deadline(call, nonce, call.now + ALIVE)
-    call.attends[nonce] = struct.pack('<I4I4I4d', pid, 0, 1, call.now)
-  end
-  if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) .. (host or '') end
+local function attendance(call, pid, slots, messages) return struct.pack('<I4I4I4d', pid, slots, messages, call.now) end
+
+-- From now on it is one.
+function M.open(call, pid)
+  if deadline(call, call.session) then return end
+  set_deadline(call, call.session, call.now + ALIVE)
+  call.attends[call.session] = attendance(call, pid, 0, 1)
+end
+
+-- Likewise, and a worker on that host. One that is so already was it since then.
+function M.attend(call, pid, slots, messages, host)
+  local before = redis.call('HGET', call.tag .. 'at', call.session)
+  local now = attendance(call, pid, slots, messages)
+  if before and string.sub(before, 1, SINCE_AT - 1) == string.sub(now, 1, SINCE_AT - 1) then return end
+  M.open(call, pid)
+  call.attends[call.session] = now .. host
 end
 
 -- It is no worker any more, and stays for what it holds.
@@ -59,7 +67,7 @@ function M.retire(call)
   local attends = redis.call('HGET', call.tag .. 'at', call.session)
   if not attends then return end
   local pid = struct.unpack('<I4', attends)
-  call.attends[call.session] = struct.pack('<I4I4I4d', pid, 0, 1, call.now) .. string.sub(attends, HOST_AT)
+  call.attends[call.session] = attendance(call, pid, 0, 1) .. string.sub(attends, HOST_AT)
 end
 
 -- All that is held by living, by id: it has no time by which others find it.
