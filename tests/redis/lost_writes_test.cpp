@@ -1,9 +1,13 @@
 // lost_writes_test - a server dies with writes that its replica never got: what was said of them holds.
 // System.
+#include <atomic>
 #include <set>
-
+#include <string>
+#include <vector>
 // Tests.
 #include "tests/redis/on_cluster.h"
+#include "tests/redis/relay.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -81,6 +85,27 @@ TEST_CASE("who met a master without a replica waits for one that came later, too
     status = answered(early->push({&message, 1})).items.at(0).status;
   CHECK(status == PushStatus::unknown);
   cluster.node(replica).go_on();
+}
+
+TEST_CASE("a master without a replica that says nothing of use when it is looked at again is one without") {
+  const TestServer server;
+  const std::vector<std::string> answers = {"-NOPERM this user has no permissions\r\n", "*1\r\n*0\r\n",
+                                            "$24\r\nconnected_slaves:many\r\nx\r\n"};
+  std::atomic<size_t> looked = 0;
+  const Relay relay(server, [&](const std::string& asked) {
+    const bool looks = asked.find("INFO\r\n$11\r\nreplication\r\n") != std::string::npos;
+    return looks && looked < answers.size() ? answers[looked++] : std::string();
+  });
+  const auto queue = open_on(real_time_engine(), relay.spool());
+  uint64_t pushed = 0;
+  wait_until([&] {  // it looks once a second
+    push_one(*queue, "t", "x");
+    ++pushed;
+    return looked == answers.size();
+  });
+  push_one(*queue, "t", "x");
+  CHECK(answered(queue->stats({})).rows.at(0).ready == pushed + 1);
+  CHECK(queue->caps().level == "async");
 }
 
 TEST_CASE(
