@@ -45,7 +45,7 @@ Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action a
     // What is no id of any engine is none of a message here, either: 0 stands for it.
     for (const MessageId id : piece)
       arguments.add(std::to_string(number(id) > kMessageIdMax ? 0 : number(id)));
-    FQ_TRY_SET(const Reply answer, shard_.change("change", arguments.words()));
+    FQ_TRY_SET(const Reply answer, shard_.change("order", arguments.words()));
     for (size_t i = 0; i < piece.size(); ++i) {
       const std::string& said = answer.at(1).at(i).text;
       if (said == "crossing") return is_leaving(std::to_string(number(piece[i])));
@@ -126,7 +126,7 @@ Result<std::optional<SettleStatus>> RedisChange::try_edit(MessageId id, const Me
   arguments.borrow(message.key);
   arguments.borrow(rest_of_record(bytes));
   arguments.add(push_rest(message, signature));
-  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY_SET(const Reply reply, shard_.change("order", arguments.words()));
   const std::string& said = reply.at(1).at(0).text;
   if (said == "timeless")
     return Error{ErrorKind::usage, "message " + name + ": is dead and has no time; kick it instead", 0};

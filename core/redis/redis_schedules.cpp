@@ -107,7 +107,7 @@ Result<bool> RedisSchedules::put(std::string_view name, const ScheduleRecord& re
   const std::string version = std::to_string(record.version), bytes = schedule_bytes(record);
   const std::string due = due_text(record.paused, due_wall_ms);
   FQ_TRY_SET(const Reply reply,
-             shard_.change("timetable", {"put", name, version, bytes, due, told ? "1" : "0"}));
+             shard_.change("arrange", {"put", name, version, bytes, due, told ? "1" : "0"}));
   const std::string& said = reply.at(1).at(0).text;
   if (said == "many")
     return Error{ErrorKind::later,
@@ -227,7 +227,7 @@ Result<bool> RedisSchedules::pause(std::string_view name, bool paused) {
 
 Result<bool> RedisSchedules::take_out(std::string_view name, const ScheduleRecord& record) {
   const std::string version = std::to_string(record.version);
-  FQ_TRY_SET(const Reply reply, shard_.change("timetable", {"remove", name, version}));
+  FQ_TRY_SET(const Reply reply, shard_.change("arrange", {"remove", name, version}));
   return reply.at(1).at(0).text == "ok";
 }
 
@@ -277,7 +277,7 @@ Result<std::optional<MessageId>> RedisSchedules::run(std::string_view name) {
 }
 
 Result<void> RedisSchedules::defer(std::string_view name, int64_t until_wall_ms) {
-  FQ_TRY(shard_.change("timetable", {"defer", name, "0", std::to_string(until_wall_ms)}));
+  FQ_TRY(shard_.change("arrange", {"defer", name, "0", std::to_string(until_wall_ms)}));
   return {};
 }
 

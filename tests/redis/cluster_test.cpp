@@ -242,6 +242,30 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
   CHECK_FALSE(answered(s.another()->policy_is_current({.inode = 7})));  // of the one that is back
 }
 
+TEST_CASE("what was asked for a replica has, too, before it is told as done") {
+  TestCluster cluster(1, 1);
+  OnCluster s(1, cluster, "&timeout=500ms");
+  const MessageId first = push_one(*s.queue, "t", "x"), second = push_one(*s.queue, "t", "x");
+  const auto refusals = [&](MessageId id, int32_t number) {
+    const auto told = [](const auto& result) { return result.ok() ? std::string() : result.error().text; };
+    MessagePatch patch;
+    patch.priority = number;
+    ScheduleDefinition daily;
+    daily.name = "s" + std::to_string(number);
+    daily.spec = "@daily";
+    daily.message = message_for("t");
+    return std::vector<std::string>{
+        told(s.queue->edit(id, patch)),
+        told(s.queue->policy_set("t", {{{PolicyKey::weight, number * 1'000, 0, {}}}, {}})),
+        told(s.queue->schedules()->set(daily)), told(s.queue->mutate({&id, 1}, Action::cancel))};
+  };
+  for (const std::string& each : refusals(first, 1)) CHECK(each == "");
+  cluster.node(1).stop();
+  for (const std::string& each : refusals(second, 2))
+    CHECK(each.find("no replica has yet") != std::string::npos);
+  cluster.node(1).go_on();
+}
+
 TEST_CASE(
     "what is accepted a replica has, where there is one; where it does not come that is said, and no ack "
     "waits") {

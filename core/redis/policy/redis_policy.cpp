@@ -205,7 +205,7 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
   std::string unset;
   for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
   arguments.add(std::move(unset));
-  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY_SET(const Reply reply, shard_.change("order", arguments.words()));
   return check_taken(reply, ErrorKind::unusable);
 }
 

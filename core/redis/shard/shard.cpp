@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
+#include <span>
 #include <utility>
 // fq, below us.
 #include "core/api/policy_text.h"
@@ -21,10 +21,14 @@ constexpr int kLoadsMax = 3;    // a failover may take a library away that was j
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 bool is_crossing_due(const Reply& reply) { return reply.at(0).at(6).number == 1; }
+bool is_one_of(std::string_view function, std::span<const std::string_view> all) {
+  return std::find(all.begin(), all.end(), function) != all.end();
+}
+
 /// Functions that make one change of many: see calls.lua.
 bool is_overdrawn(std::string_view function, const Reply& reply) {
-  const bool is_one_of_many = function == "change" || function == "step" || function == "timetable";
-  return is_one_of_many && reply.at(2).number == 1;
+  constexpr std::string_view kOneOfMany[] = {"change", "order", "step", "timetable", "arrange"};
+  return is_one_of(function, kOneOfMany) && reply.at(2).number == 1;
 }
 
 }  // namespace
@@ -52,15 +56,14 @@ Result<bool> load_library(Server& server, const Library& library) {
 
 namespace {
 
-/// What is told accepted is not to be lost; verdicts and the like are made up for by a second run.
+/// What is told accepted, or done as it was asked for, is not to be lost; verdicts and the like are made up
+/// for by a second run.
 ServerLink::Copy copy_of(std::string_view function) {
   constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
-  constexpr std::string_view kAccept[] = {"push",   "import",   "step", "fire",   "take",
-                                          "policy", "crossing", "make", "retitle"};
-  const auto is_it = [&](std::string_view each) { return each == function; };
-  if (std::any_of(std::begin(kOnlyLook), std::end(kOnlyLook), is_it)) return ServerLink::Copy::none;
-  const bool accepts = std::any_of(std::begin(kAccept), std::end(kAccept), is_it);
-  return accepts ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
+  constexpr std::string_view kAccept[] = {"push",   "import",   "step", "fire",    "take",   "order",
+                                          "policy", "crossing", "make", "retitle", "arrange"};
+  if (is_one_of(function, kOnlyLook)) return ServerLink::Copy::none;
+  return is_one_of(function, kAccept) ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
 }
 
 }  // namespace

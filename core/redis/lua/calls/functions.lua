@@ -17,9 +17,11 @@ register('step', step, {})
 register('pause', step, {'allow-oom'})  -- what of it makes room
 register('fire', timetable, {})
 register('timetable', timetable, {'allow-oom'})  -- what of it makes no message
+register('arrange', timetable, {'allow-oom'})  -- what people have asked for
 register('run', run, {})
 register('work', work, {'allow-oom'})
 register('listen', listen, {'allow-oom'})
 register('change', change, {'allow-oom'})
+register('order', change, {'allow-oom'})  -- what people have asked for
 register('repair', repair, {'allow-oom'})
 register('look', look, {'no-writes'})
