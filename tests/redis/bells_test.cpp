@@ -16,7 +16,7 @@ namespace fq::test {
 
 namespace {
 
-const std::string kPatient = "?poll=10s", kMostPatient = "?poll=60s";
+const std::string kPatient = "?poll=10s";
 const std::string kShardTag = "fq1:fq:{default:0:0}:";
 
 std::unique_ptr<Queue> at(const std::string& spool) { return open_on(real_time_engine(), spool); }
@@ -234,26 +234,6 @@ TEST_CASE("who waits on many shards is told by each of them") {
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
-TEST_CASE("who cannot be noted down by many shards looks until it is") {
-  const Sharded s(4);
-  std::atomic<int> refused = 0;
-  std::atomic<bool> refuses = true;
-  const Relay relay(s.server, [&](const std::string& asked) {
-    std::string answers;
-    for (size_t at = 0; refuses && (at = asked.find("_listen\r\n", at)) != std::string::npos; ++at) {
-      answers += "-NOREPLICAS Not enough good replicas to write.\r\n";
-      ++refused;
-    }
-    return answers;
-  });
-  Waiter waiter(at(relay.spool(kMostPatient)));
-  wait_until([&] { return refused >= 12; });  // each of them three times
-  refuses = false;
-  wait_for_waiters(s.server, 1, tag_of(s.server, 3) + "bw");
-  push_one(*s.queue, "t", "x");
-  CHECK(waiter.reply().deliveries.size() == 1);
-}
-
 TEST_CASE("who has looked for what time has changed in a shard is told of what comes there after that") {
   const Sharded s;
   set(*s.queue, "a", PolicyKey::concurrency, 1);
@@ -371,29 +351,6 @@ TEST_CASE("what is no bell is refused, and the wait goes on without") {
   CHECK(!waiter.is_back(100));
   push_one(*queue, "t", "x");
   CHECK(waiter.reply().deliveries.size() == 1);
-}
-
-TEST_CASE("what comes in one piece with the answer before it is heard") {
-  const Sharded s(4);
-  const std::string tenant = account_in(*s.queue, 3);
-  std::atomic<int> asked_for = 0;
-  const Relay relay(s.server, [&](const std::string& asked) {
-    static const std::string kWord = "SSUBSCRIBE\r\n";
-    std::string answers, channel;  // and its length
-    size_t at = asked.find(kWord);
-    if (at == std::string::npos || asked_for++ > 0) return answers;
-    for (; at != std::string::npos; at = asked.find(kWord, at)) {
-      at += kWord.size();
-      const size_t end = asked.find("\r\n", asked.find("\r\n", at) + 2) + 2;
-      channel = asked.substr(at, end - at);
-      answers += "*3\r\n$10\r\nssubscribe\r\n" + channel + ":1\r\n";
-    }
-    return answers + "*3\r\n$12\r\nsunsubscribe\r\n" + channel + ":0\r\n";
-  });
-  Waiter waiter(at(relay.spool(kMostPatient)));
-  wait_until([&] { return asked_for == 2; });
-  push_one(*s.queue, tenant, "x");
-  CHECK(waiter.reply().deliveries.at(0).tenant == tenant);
 }
 
 TEST_CASE("an interrupt is heard while a client sleeps") {
