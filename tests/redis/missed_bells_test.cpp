@@ -32,6 +32,23 @@ TEST_CASE("who cannot be noted down by many shards looks until it is") {
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
+TEST_CASE("what was in a shard that did not answer is found when it does") {
+  const Sharded s(4);
+  const std::string tenant = account_in(*s.queue, 3);
+  push_one(*s.queue, tenant, "x");
+  std::atomic<int> looks = 0;
+  const Relay relay(s.server, [&](const std::string& asked) {
+    if (asked.find("\r\nweight\r\n") == std::string::npos || looks >= 3) return std::string();
+    ++looks;
+    std::string nothing = "*6\r\n";
+    for (int i = 0; i < 6; ++i) nothing += "$-1\r\n";
+    return nothing + nothing + nothing + "-LOADING it reads its data\r\n*2\r\n$1\r\n1\r\n$1\r\n0\r\n";
+  });
+  Waiter waiter(open_on(real_time_engine(), relay.spool("?poll=60s")));
+  CHECK(waiter.reply().deliveries.at(0).tenant == tenant);
+  CHECK(looks == 3);
+}
+
 TEST_CASE("what comes in one piece with the answer before it is heard") {
   const Sharded s(4);
   const std::string tenant = account_in(*s.queue, 3);
