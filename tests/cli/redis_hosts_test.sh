@@ -14,7 +14,7 @@ export FQ_SPOOL="redis+unix://$work/s" got=$work/got
 "${new_host[@]}" sh -c 'hostname far.example; exec "$FQ" worker -j2 -- sh -c "{ cat; echo; } >>\$got; exec sleep 1000"' 2>"$work/far" & far=$!
 for tenant in a b c; do fq push -t $tenant "of $tenant" >>"$work/ids"; done
 has_lines() { [ "$(wc -l <"$1")" = "$2" ]; }
-await has_lines "$got" 2
+await has_lines "$got" 2 || cat "$work/far"
 is "who has what" "far.example" "$(fq workers --json | jq -r .host | sort -u)"
 is "two run there" "2 1" "$(fq stats --json | jq -r '"\(.leased) \(.ready)"')"
 far_id=$(fq jobs --json 2>>"$work/err" | jq -r 'select(.state == "leased") | .id' | head -1)
