@@ -32,7 +32,7 @@ struct Attendee {
   uint32_t busy = 0;   // of them; where a job takes several messages, as few as can hold them
   std::optional<int64_t> since_wall_ms;  // attached; orphan: that its worker was seen dead; none: not known
   std::vector<MessageId> ids;            // at work
-  bool stopped = false;  // worker: it starts nothing until it is continued; known on this host
+  bool stopped = false;  // worker: it starts nothing until it is continued
 };
 
 }  // namespace fq

@@ -43,24 +43,35 @@ await gone_or_zombie "$guard"
 fq -q many check >"$work/out" || fail "check: $(cat "$work/out")"
 
 # Stopped for longer than a server waits, and going on; what was left above stays away meanwhile.
+fq queue create --shards 4 stopped
+kind() { fq -q stopped workers | sed -n 2p | grep -o 'worker[^0-9]*' | sed 's/ *$//'; }
+is_kind() { [ "$(kind)" = "$1" ]; }
 fq -q stopped push -t a -- sh -c 'echo $$ >$work/slow; while ! [ -e $work/go ]; do sleep 0.05; done; echo done >>$work/ran' >>"$work/ids"
 "$FQ" -q stopped worker >"$work/out" 2>&1 & worker=$!
 await test -s "$work/slow"
 guard=$(guard_of $worker)
+is "a worker that goes on is not told as stopped" worker "$(kind)"
+since=$(fq -q stopped workers --json | jq -r .since)
+fq -q stopped push -t b -- true >"$work/behind"
 kill -STOP $worker
-began=$SECONDS
-await test -e "$work/s"
+takes is_kind "worker, stopped"
+[ $took -le 8 ] || fail "it took $took s until somebody knew that the worker is stopped"
+is "and starts nothing" 1 "$(fq -q stopped explain "$(cat "$work/behind")" | grep -c '1 worker, stopped')"
 sleep 18  # more than the 15 s after which a server gives up who is silent: only time shows that it does not
 is "a stopped worker keeps its messages" 1 "$(leased stopped)"
+is "and is told as stopped all the while" "worker, stopped" "$(kind)"
 is "so does what a dead one left" leased "$(fq -q one show --json "$kept_id" | jq -r .state)"
 kill -CONT $worker
+takes is_kind worker
+[ $took -le 8 ] || fail "it took $took s until it was known that the worker goes on"
+is "since when it works is what it was" "$since" "$(fq -q stopped workers --json | jq -r .since)"
 : >"$work/go"
 await test -s "$work/ran"
 takes has_leased stopped 0
 kill -TERM $worker
 wait $worker
 is "it has run once" "done" "$(cat "$work/ran")"
-is "and is acked" "1 0" "$(fq -q stopped stats --json | jq -r '"\(.acked) \(.ready)"')"
+is "and is acked" "2 0" "$(fq -q stopped stats --json | jq -r '"\(.acked) \(.ready)"')"
 await gone_or_zombie "$guard"
 kill -KILL "$left"
 takes has_leased one 0

@@ -86,6 +86,27 @@ TEST_CASE("a worker that a server took for dead is a worker again once it is hea
   CHECK(all.at(0).since_wall_ms == since_ms + 16'000);
 }
 
+TEST_CASE("an attendance that cannot be read is none, and the next word of its worker makes it one") {
+  FakeClock clock;
+  const TestServer server;
+  const auto worker = open_on(told_time_engine(), server.spool(), &clock);
+  const auto is_worker = [&] {
+    const std::vector<Attendee> all = answered(worker->attendees());
+    return all.size() == 1 && all[0].slots == 65'535 && !all[0].stopped;
+  };
+  REQUIRE(worker->attend({.slots = 100'000}).ok());  // as many as are told
+  REQUIRE(is_worker());
+  const Reply sessions = command(server, {"HKEYS", "fq1:fq:{default:0:0}:at"});
+  REQUIRE(sessions.items.size() == 1);
+  for (const std::string_view unreadable : {"", "x", "nineteen characters"}) {
+    CAPTURE(unreadable);
+    command(server, {"HSET", "fq1:fq:{default:0:0}:at", sessions.items[0].text, unreadable});
+    CHECK(answered(worker->attendees()).empty());
+    REQUIRE(worker->attend({.slots = 100'000}).ok());
+    CHECK(is_worker());
+  }
+}
+
 TEST_CASE("check finds what does not agree, and names it") {
   FakeClock clock;
   const TestServer server;

@@ -89,7 +89,7 @@ Guard::Heard Guard::listen() {
     const Heard heard = hear();
     if (heard == Heard::end || heard == Heard::death) return heard;
     if (system_clock().boot_ms() < look_ms) continue;
-    if (is_stopped(pid_)) renew();
+    if (is_stopped(pid_)) tell_stop();
     look_ms = system_clock().boot_ms() + kRenewMs;
   }
 }
@@ -125,7 +125,12 @@ Guard::Heard Guard::hear() {
   return Heard::something;
 }
 
-/// One that fails is made up for by the next.
+/// And that it lives. One that fails is made up for by the next.
+void Guard::tell_stop() {
+  for (Shard& shard : shards_)
+    static_cast<void>(shard.change("change", {"stopped"}, Shard::Lost::is_repeated));
+}
+
 void Guard::renew() {
   for (Shard& shard : shards_) static_cast<void>(shard.tick());
 }

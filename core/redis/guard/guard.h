@@ -1,6 +1,6 @@
 // guard - the process that sees to what a worker had, when that is stopped or dead.
 //
-// While the worker lives it only listens. While it is stopped its session is kept alive. When it is dead its
+// While the worker lives it only listens. While it is stopped its session is kept alive, and the servers hear of that. When it is dead its
 // messages come back at once, but for those whose jobs have left processes: each of these comes back when
 // they have ended, or when the job's time is over.
 #pragma once
@@ -34,6 +34,7 @@ class Guard {
   Heard listen();
   void wait(int64_t until_ms);
   Heard hear();
+  void tell_stop();
   void renew();
   void see_to_jobs();
   bool tell_death();

@@ -2,7 +2,7 @@
 //
 // A server hears of a death only by silence, and of a job that outlives its worker never. The guard sees both
 // at once, since the kernel closes what a process had open; and while the worker is stopped, it says to the
-// server that it lives.
+// server that it lives, and is stopped.
 #pragma once
 
 // System.

@@ -123,6 +123,7 @@ Result<std::vector<Attendee>> ShardedSums::attendees() {
       const bool attends = more.attendee.slots > 0;
       if (attends) session.messages = more.messages, one.slots = more.attendee.slots;
       if (attends) one.host = more.attendee.host;
+      one.stopped = one.stopped || more.attendee.stopped;
       one.since_wall_ms = std::min(one.since_wall_ms, more.attendee.since_wall_ms);
       one.ids.insert(one.ids.end(), more.attendee.ids.begin(), more.attendee.ids.end());
     }

@@ -153,7 +153,8 @@ Result<std::map<std::string, RedisLook::Session>> RedisLook::sessions() {
     Session session;
     Attendee& one = session.attendee;
     one.pid = static_cast<int>(said.number<uint32_t>());
-    one.slots = said.number<uint32_t>();
+    one.slots = said.number<uint16_t>();
+    one.stopped = said.number<uint16_t>() != 0;
     session.messages = std::max(said.number<uint32_t>(), 1U);
     one.since_wall_ms = shard_.wall_of(said.whole());
     one.host = said.rest().substr(0, kHostNameBytesMax);

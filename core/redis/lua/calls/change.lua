@@ -125,6 +125,11 @@ local CHANGES = {
     sessions.attend(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]), args[7])
     return {}
   end,
+  -- The worker is stopped, and lives.
+  stopped = function(call)
+    sessions.stop(call)
+    return {}
+  end,
   -- number, pid: somebody is about to push a message with this call.
   call = function(call, args) return {runs.begin_call(call, args[4], tonumber(args[5])) and 1 or 0} end,
   end_call = function(call, args)

@@ -8,7 +8,8 @@ local RENEWED = 5000  -- after so long a call is worth a write
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
-local SINCE_AT, HOST_AT = 13, 21  -- in '<I4I4I4d' and behind it
+local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21  -- pid, slots, 1: stopped, messages of a job, since; behind it the host
+local SLOTS_MOST = 65535
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
 
 function M.deadlines(call)
@@ -44,7 +45,14 @@ function M.hear(call, nonces)
   end
 end
 
-local function attendance(call, pid, slots, messages) return struct.pack('<I4I4I4d', pid, slots, messages, call.now) end
+-- Of one that attends; false also where it cannot be read.
+local function attends_of(tag, nonce)
+  local bytes = redis.call('HGET', tag .. 'at', nonce)
+  return bytes and #bytes >= HOST_AT - 1 and bytes
+end
+local function attendance(call, pid, slots, messages, since)
+  return struct.pack(ATTENDANCE, pid, math.min(slots, SLOTS_MOST), 0, messages, since or call.now)
+end
 
 -- From now on it is one.
 function M.open(call, pid)
@@ -53,18 +61,28 @@ function M.open(call, pid)
   call.attends[call.session] = attendance(call, pid, 0, 1)
 end
 
--- Likewise, and a worker on that host. One that is so already was it since then.
+-- Likewise, and a worker on that host, which goes on. One that was so already is it since then.
 function M.attend(call, pid, slots, messages, host)
-  local before = redis.call('HGET', call.tag .. 'at', call.session)
-  local now = attendance(call, pid, slots, messages)
-  if before and string.sub(before, 1, SINCE_AT - 1) == string.sub(now, 1, SINCE_AT - 1) then return end
+  local before = attends_of(call.tag, call.session)
+  local was = before and {struct.unpack(ATTENDANCE, before)} or {}
+  local is_known = was[1] == pid and was[2] == math.min(slots, SLOTS_MOST) and was[4] == messages
+  if is_known and was[3] == 0 then return end
   M.open(call, pid)
-  call.attends[call.session] = now .. host
+  call.attends[call.session] = attendance(call, pid, slots, messages, is_known and was[5]) .. host
+end
+
+-- A worker is stopped: it says nothing itself, and another process of its session says so.
+function M.stop(call)
+  local attends = attends_of(call.tag, call.session)
+  if not attends then return end
+  local pid, slots, stopped, messages, since = struct.unpack(ATTENDANCE, attends)
+  if slots == 0 or stopped == 1 then return end
+  call.attends[call.session] = struct.pack(ATTENDANCE, pid, slots, 1, messages, since) .. string.sub(attends, HOST_AT)
 end
 
 -- It is no worker any more, and stays for what it holds.
 function M.retire(call)
-  local attends = redis.call('HGET', call.tag .. 'at', call.session)
+  local attends = attends_of(call.tag, call.session)
   if not attends then return end
   local pid = struct.unpack('<I4', attends)
   call.attends[call.session] = attendance(call, pid, 0, 1) .. string.sub(attends, HOST_AT)
@@ -112,13 +130,13 @@ end
 function M.anybody(root)
   local tag = string.sub(root, 1, -2)
   local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(time.read(root)), '+inf', 'LIMIT', 0, 1)[1]
-  local attends = nonce and redis.call('HGET', tag .. 'at', nonce)
+  local attends = nonce and attends_of(tag, nonce)
   return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
 end
 
 -- The host of who holds a message by living; '': it is not known, or nobody does.
 function M.host_of(call, m)
-  local attends = m and m.living and m.state == records.LEASED and redis.call('HGET', call.tag .. 'at', m.nonce)
+  local attends = m and m.living and m.state == records.LEASED and attends_of(call.tag, m.nonce)
   return attends and string.sub(attends, HOST_AT) or ''
 end
 
@@ -128,7 +146,7 @@ function M.all(call)
   for _, entry in ipairs(view.all(M.deadlines(call))) do
     local ids = {}
     for i, id in ipairs(M.held(call, entry[2])) do ids[i] = text.num(id) end
-    found[#found + 1] = {entry[2], redis.call('HGET', call.tag .. 'at', entry[2]), ids}
+    found[#found + 1] = {entry[2], attends_of(call.tag, entry[2]), ids}
   end
   return found
 end
