@@ -104,7 +104,7 @@ struct Client {
   std::vector<Delivery> brought(size_t shard, std::string_view loans, size_t want) {
     LeaseReply reply;
     uint64_t bytes = 1'000'000;
-    answered(shards.at(shard).leases().add(for_a_minute(want), want, bytes, reply, loans));
+    answered(shards.at(shard).leases().add(for_a_minute(want), want, bytes, reply, loans, false));
     return std::move(reply.deliveries);
   }
   size_t hand_on(size_t shard, std::string_view loans, size_t want) {

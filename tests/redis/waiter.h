@@ -56,6 +56,18 @@ class Waiter {
   std::future<Result<LeaseReply>> reply_;
 };
 
+/// How often functions were called.
+inline uint64_t calls_of(const TestServer& server) {
+  const std::string info = command(server, {"INFO", "commandstats"}).text;
+  const std::string word = "cmdstat_fcall:calls=";
+  const size_t at = info.find(word);
+  return at == std::string::npos ? 0 : std::strtoull(info.c_str() + at + word.size(), nullptr, 10);
+}
+
+inline void set(Queue& queue, std::string_view path, PolicyKey key, int64_t value) {
+  REQUIRE(queue.policy_set(path, {{{key, value, 0, {}}}, {}}).ok());
+}
+
 template <class Is>
 void wait_until(Is is) {
   const int64_t end_ms = system_clock().boot_ms() + 20'000;

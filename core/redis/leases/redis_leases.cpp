@@ -200,14 +200,13 @@ Result<RedisLeases::Sent> RedisLeases::add_to(CallsAtOnce& calls, std::span<cons
 }
 
 /// The call strikes out what the server has noted down, and may note it anew.
-unsigned RedisLeases::bell_word(Progress& progress) {
-  const bool listens = std::exchange(progress.listens, false);
+unsigned RedisLeases::bell_word(const Progress& progress) {
   Bells* const bells = shard_.bells();
   if (bells == nullptr) return 0;
   const std::string bell = shard_.bell();
   const bool has_rung = bells->take_rung(bell);
   bells->strike_out(bell);
-  return (listens ? kListens : 0) + (has_rung ? kRung : 0);
+  return (progress.listens ? kListens : 0) + (has_rung ? kRung : 0);
 }
 
 /// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the
@@ -254,6 +253,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   if (is_session) session_.keep_alive();
   // In the place of what was buried others come.
   const size_t taken = answer.at(3).items.size() / 4;
+  if ((bell & kListens) != 0 && taken == 0) shard_.bells()->note(shard_.bell());
   progress.is_full = taken >= kMessagesPerCall || given < taken;
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
@@ -278,10 +278,11 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
 }
 
 Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t want, uint64_t& bytes_left,
-                                            LeaseReply& reply, std::string_view loans) {
+                                            LeaseReply& reply, std::string_view loans, bool listens) {
   const size_t before = reply.deliveries.size();
   Progress progress{want, bytes_left};
   progress.loans = loans;
+  progress.listens = listens;
   std::vector<SettleStatus> none;
   do {
     FQ_TRY(work({}, {}, &request, progress, reply, none));
@@ -309,12 +310,13 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     FQ_TRY_SET(LeaseReply reply, look_once(hears));
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
     // What came before it was heard is found by one more look.
-    if (!hears && bells != nullptr && !waiting.is_over() && bells->listen(bell)) continue;
+    const bool is_heard = !hears && bells != nullptr && !waiting.is_over() && bells->listen(bell);
+    if (is_heard && waiting.looks_at_once()) continue;
     const bool is_over = waiting.is_over();
     const Awaiting::State idle = request.until_idle && hears && !is_over
                                      ? awaiting_.listen(shard_, {.what = Awaited::What::idle})
                                      : Awaiting::State::heard;
-    if (idle == Awaiting::State::anew) continue;
+    if (idle == Awaiting::State::anew && waiting.looks_at_once()) continue;
     const Waiting::End end = hears && idle == Awaiting::State::heard
                                  ? glance.sleep(waiting, reply.next_wake_ms)
                                  : waiting.sleep(reply.next_wake_ms);

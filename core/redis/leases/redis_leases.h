@@ -60,9 +60,10 @@ class RedisLeases {
     bool servable = false, is_idle = false;
     Paid paid = {};
   };
-  /// `loans`: for it, of a queue of which it is one shard.
+  /// `loans`: for it, of a queue of which it is one shard. `listens`: where it finds nothing, it is to be
+  /// told of what comes, and noted down in the same call.
   Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply,
-                    std::string_view loans = {});
+                    std::string_view loans, bool listens);
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
   /// The parts by which the server's program knows a lease; a fault: there is no such lease of this queue.
   struct Parts {
@@ -87,7 +88,7 @@ class RedisLeases {
     bool servable = false, is_idle = false;
     std::string_view loans = {};
     Paid paid = {};
-    bool listens = false;  // where the next call finds nothing, it is to be told of what comes
+    bool listens = false;  // where a call finds nothing, it is to be told of what comes
   };
 
   /// A message that was leased, and nobody may run.
@@ -106,7 +107,7 @@ class RedisLeases {
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers,
                     const Sent* sent = nullptr);
-  unsigned bell_word(Progress& progress);
+  unsigned bell_word(const Progress& progress);
   Result<void> add_news(const Reply& news, LeaseReply& reply);
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);

@@ -58,6 +58,13 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
   return is_anew ? State::anew : State::heard;
 }
 
+bool ShardBells::are_noted_by_call(const LeaseRequest& request, size_t shard) const {
+  const Bells* const bells = shards_.bells();
+  const bool is_asked_for = !request.tenant.empty() && shard == shards_.of_tenant(request.tenant);
+  return request.wait && takes(request) && is_asked_for && bells != nullptr &&
+         bells->hears(shards_.bell(shard));
+}
+
 void ShardBells::leave() {
   Bells* const bells = shards_.bells();
   if (bells == nullptr) return;

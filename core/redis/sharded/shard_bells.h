@@ -19,6 +19,9 @@ class ShardBells {
     heard,  // from the last look on
   };
   State listen(const LeaseRequest& request);
+  /// Who waits for one tenant calls its shard with each look, which strikes it out: so that same call has to
+  /// note it down. Who waits for any looks at the roots, and calls none where there is nothing.
+  bool are_noted_by_call(const LeaseRequest& request, size_t shard) const;
   /// Nobody waits any more: what comes is for others.
   void leave();
   /// Those which have rung and were not called since.

@@ -99,7 +99,8 @@ Result<RedisLeases::Added> ShardedLeases::add(const LeaseRequest& request, size_
                                               uint64_t& bytes_left, LeaseReply& reply,
                                               std::string_view loans) {
   RedisLeases& leases = shards_.at(shard).leases();
-  Result<RedisLeases::Added> added = leases.add(request, want, bytes_left, reply, loans);
+  Result<RedisLeases::Added> added =
+      leases.add(request, want, bytes_left, reply, loans, bells_.are_noted_by_call(request, shard));
   if (leases.is_unheard()) unheard_.insert(shard);
   if (!leases.is_unheard()) unheard_.erase(shard);
   if (added) purses_.know(shard, leases.lent());
@@ -203,13 +204,13 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
       return reply;
     }
     const auto bells = waiting.is_over() ? ShardBells::State::deaf : bells_.listen(request);
-    if (bells == ShardBells::State::anew) continue;
+    if (bells == ShardBells::State::anew && waiting.looks_at_once()) continue;
     // A shard does not ring for what it has to be lent something for first, nor again for what was there when
     // it did not answer.
     bool hears = bells == ShardBells::State::heard && !purses_.are_used() && visits_.are_all_there();
     if (hears && request.until_idle) {
       const Awaiting::State idle = listen_for_idle();
-      if (idle == Awaiting::State::anew) continue;
+      if (idle == Awaiting::State::anew && waiting.looks_at_once()) continue;
       hears = idle == Awaiting::State::heard;
     }
     const Waiting::End end = hears ? waiting.sleep(*shards_.bells(), visits_.look_ms(), reply.next_wake_ms)

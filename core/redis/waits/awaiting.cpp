@@ -70,7 +70,7 @@ Waiting::End Awaiting::next(Waiting& waiting, std::span<Shard* const> shards, co
   const bool is_early = shards.size() > 1 && now_ms - looked_ms_ < kManyEachMs;
   looked_ms_ = now_ms;
   const State state = waiting.is_over() ? State::deaf : listen(shards, what);
-  if (state == State::anew) return Waiting::End::goes_on;
+  if (state == State::anew && waiting.looks_at_once()) return Waiting::End::goes_on;
   if (state == State::deaf || is_early) return waiting.nap();
   std::optional<int64_t> due_ms;
   for (Shard* const shard : shards) {

@@ -19,7 +19,7 @@ constexpr int64_t kDeafMs = 50;   // between two looks of one whom nobody tells 
 constexpr int64_t kNapPart = 8;   // of what it has waited
 constexpr int64_t kSpreadMs = 5;  // over which those look who wait for the same time
 
-// One that is woken all the time, for whatever reason, looks no more often than that.
+// One that is woken all the time, or has to look again at once, for whatever reason, looks no more often.
 constexpr int64_t kWindowMs = 100;
 constexpr int kWokenMax = 20;
 
@@ -69,10 +69,21 @@ int64_t Waiting::nap_ms() const { return nap_ms(system_clock().boot_ms() - start
 
 Waiting::End Waiting::nap() { return sleep(nap_ms()); }
 
-Waiting::End Waiting::sleep(Bells& bells, int64_t patience_ms, std::optional<int64_t> at_most_ms) {
+void Waiting::begin_window() {
   const int64_t now_ms = system_clock().boot_ms();
   if (now_ms - window_ms_ >= kWindowMs) window_ms_ = now_ms, woken_ = 0;
-  if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - now_ms);
+}
+
+bool Waiting::looks_at_once() {
+  begin_window();
+  if (woken_ >= kWokenMax) return false;
+  ++woken_;
+  return true;
+}
+
+Waiting::End Waiting::sleep(Bells& bells, int64_t patience_ms, std::optional<int64_t> at_most_ms) {
+  begin_window();
+  if (woken_ >= kWokenMax) return sleep(window_ms_ + kWindowMs - system_clock().boot_ms());
   int64_t ms = patience_ms;
   if (at_most_ms) ms = std::min(ms, *at_most_ms + spread_ms());
   return sleep_for(std::max<int64_t>(1, ms), [&](int64_t slice_ms, int interrupted) {

@@ -24,11 +24,14 @@ class Waiting {
   int64_t nap_ms() const;
   /// Until one of them rings; at most so long, and as patience allows.
   End sleep(Bells& bells, int64_t patience_ms, std::optional<int64_t> at_most_ms);
+  /// Without a sleep before the next look. False: it has done so often of late.
+  bool looks_at_once();
   End end() const;
   bool is_over() const { return end() != End::goes_on; }
 
  private:
   int64_t left_ms() const;
+  void begin_window();
   /// So long, but not beyond the end of the wait: `pause(ms, interrupted)` sleeps, or until that descriptor
   /// can be read (-1: none is to be had, then an interrupt by another thread is seen with the next look).
   /// True: the sleep is over.
@@ -39,7 +42,7 @@ class Waiting {
   Interrupt* interrupt_;
   bool signals_;
   int64_t start_ms_;
-  int64_t window_ms_ = 0;  // in which so often it was woken
+  int64_t window_ms_ = 0;  // in which so often it was woken, or did not sleep
   int woken_ = 0;
 };
 

@@ -1,7 +1,8 @@
 // server_bench - what queues on a server cost that server, beside bare lists and, where it is named, BullMQ.
 //
 // usage: server_bench [DIRECTORY]   of a node package that has bullmq; its program is bullmq.mjs
-//        server_bench --waiters [COUNT]   only: what clients cost that wait for what does not come (1,000)
+//        server_bench --waiters [COUNT [SHARDS]]   only: what clients cost that wait for what does not come
+//                                                  (1,000 of a queue of 1 shard)
 //
 // What is measured is the server's processor time for each message, as its INFO has it: it is what limits how
 // much one server does, and is little disturbed by who else is on the machine. All subjects have the same
@@ -48,8 +49,8 @@ T must(Result<T> result) {
 
 class Subjects {
  public:
-  explicit Subjects(size_t messages = kMessages)
-      : messages_(messages), peer_(must(Server::open(place(), ""))) {
+  explicit Subjects(size_t messages = kMessages, uint32_t shards = 1)
+      : messages_(messages), shards_(shards), peer_(must(Server::open(place(), ""))) {
     for (size_t i = 0; i < kTenants; ++i)
       tenants_.push_back("account" + std::to_string(i % 256) + "/" + std::to_string(i));
   }
@@ -106,9 +107,8 @@ class Subjects {
   }
   void start_queue() { queue_ = open("default"); }
   std::unique_ptr<Queue> open(const std::string& name) const {
-    OpenOptions options;
-    options.create = true;
-    return must(engine().open({server_.spool(), name}, options));
+    must(engine().create({server_.spool(), name}, {.shards = shards_}));
+    return must(engine().open({server_.spool(), name}, {}));
   }
   /// Microseconds of the server a second of the wall clock, while nobody but them asks anything.
   double cost_of_silence() {
@@ -116,15 +116,17 @@ class Subjects {
     ::sleep(kSilenceSeconds);
     return (used_us() - before) / kSilenceSeconds;
   }
-  /// Those noted down for a queue, which wait with nothing to do from then on.
-  void await_noted(const std::string& name, size_t count) {
+  /// Those noted down for a queue by all shards that they wait at, which wait with nothing to do from then on.
+  void await_noted(const std::string& name, size_t count, bool at_each_shard) {
+    if (at_each_shard) count *= shards_;
     while (noted(name) < count) ::usleep(10'000);
     ::sleep(2);  // their first looks
   }
   void forget_noted(const std::string& name) {
-    const std::string tag = tag_of(name);
-    must(peer_->call(std::array<std::string_view, 3>{"DEL", tag + "bw", tag + "bf"}));
-    must(peer_->call(std::array<std::string_view, 4>{"HSET", tag + "h", "waiters", "0"}));
+    for (const std::string& list : keys_of(name, "b[wf]"))
+      must(peer_->call(std::array<std::string_view, 2>{"DEL", list}));
+    for (const std::string& root : keys_of(name, "h"))
+      must(peer_->call(std::array<std::string_view, 4>{"HSET", root, "waiters", "0"}));
   }
 
  private:
@@ -133,13 +135,18 @@ class Subjects {
     place.socket = server_.socket();
     return place;
   }
-  static std::string tag_of(const std::string& name) { return "fq1:fq:{" + name + ":0:0}:"; }
+  /// Of all shards.
+  std::vector<std::string> keys_of(const std::string& name, const std::string& key) {
+    const std::string pattern = "fq1:fq:{" + name + ":*}:" + key;
+    std::vector<std::string> keys;
+    for (const Reply& each : must(peer_->call(std::array<std::string_view, 2>{"KEYS", pattern})).items)
+      keys.push_back(each.text);
+    return keys;
+  }
   size_t noted(const std::string& name) {
     size_t count = 0;
-    for (const char* list : {"bw", "bf"}) {
-      const std::string key = tag_of(name) + list;
-      count += static_cast<size_t>(must(peer_->call(std::array<std::string_view, 2>{"ZCARD", key})).number);
-    }
+    for (const std::string& list : keys_of(name, "b[wf]"))
+      count += static_cast<size_t>(must(peer_->call(std::array<std::string_view, 2>{"ZCARD", list})).number);
     return count;
   }
   static const RedisEngine& engine() {
@@ -157,6 +164,7 @@ class Subjects {
   }
 
   const size_t messages_;  // of each run
+  const uint32_t shards_;  // of each queue
   const fq::test::TestServer server_;
   std::unique_ptr<Server> peer_;
   std::unique_ptr<Queue> queue_;
@@ -221,8 +229,8 @@ double median_of(std::vector<double> values) {
 
 /// Beside a load, round by round with and without them: of an empty queue, or of empty tenants of the queue
 /// that is worked on.
-void measure_waiters(size_t count) {
-  Subjects subjects(kMessagesBeside);
+void measure_waiters(size_t count, uint32_t shards) {
+  Subjects subjects(kMessagesBeside, shards);
   subjects.start_queue();
   const auto load = [&] {
     return subjects.cost_of([&] {
@@ -248,14 +256,15 @@ void measure_waiters(size_t count) {
         const Sleepers sleepers(
             count, [&] { return subjects.open(kind.queue); },
             [&](size_t i) { return kind.tenant.empty() ? "" : kind.tenant + std::to_string(i); });
-        subjects.await_noted(kind.queue, count);
+        subjects.await_noted(kind.queue, count, kind.tenant.empty());
         kind.silent.push_back(subjects.cost_of_silence());
         kind.ratios.push_back(load() / before);
       }
       subjects.forget_noted(kind.queue);
     }
   }
-  std::printf("%zu clients that wait for what does not come (medians of %d)\n", count, kSleeperRounds);
+  std::printf("%zu clients that wait at %u shards for what does not come (medians of %d)\n", count, shards,
+              kSleeperRounds);
   std::printf("  nobody: %.2f %% of the server's processor, %.1f us a message of a load\n",
               median_of(idle) / 1e4, median_of(alone));
   for (const Kind& kind : kinds)
@@ -273,7 +282,10 @@ std::span<const Engine* const> engines() { return {}; }
 }  // namespace fq
 
 int main(int argc, char** argv) {
+  const auto number = [&](int at, size_t otherwise) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+  };
   const std::string_view asked = argc > 1 ? argv[1] : "";
   if (asked != "--waiters") fq::bench::measure(argc > 1 ? argv[1] : nullptr);
-  fq::bench::measure_waiters(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : fq::bench::kSleepers);
+  fq::bench::measure_waiters(number(2, fq::bench::kSleepers), static_cast<uint32_t>(number(3, 1)));
 }
