@@ -95,7 +95,8 @@ Result<void> LocalQueue::bring_up_to_date() {
   static_cast<void>(finish_moves());
   FQ_TRY(resolver_.resolve());
   FQ_TRY(dead_letters_.drop_old());
-  return schedule_runner_.run_due();
+  FQ_TRY(schedule_runner_.run_due());
+  return {};
 }
 
 Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {

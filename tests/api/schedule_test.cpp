@@ -146,6 +146,68 @@ TEST_CASE("while the one before is unfinished, cancel cancels that one") {
   CHECK(is_refused(q.ack(one)));
 }
 
+TEST_CASE(
+    "who runs the one before hears that it was cancelled, also where the next one is of its own making") {
+  WHERE_SCHEDULES_ARE(q);
+  ScheduleDefinition definition = every("10m");
+  definition.overlap = OverlapRule::cancel;
+  set(q, definition);
+  q.clock().advance(10 * kMinuteMs);
+  LeaseRequest request = timed_lease();
+  request.hold = Hold::process;
+  request.watch = true;
+  const LeaseReply leased = q.lease_all(request);
+  REQUIRE(leased.deliveries.size() == 1);
+  q.clock().advance(10 * kMinuteMs);
+  REQUIRE(q.door().maintain(10).ok());
+  request.want = 0;
+  const LeaseReply told = q.lease_all(request);
+  REQUIRE(told.changes.size() == 1);
+  CHECK(told.changes[0].receipt == leased.deliveries[0].receipt);
+  CHECK(told.changes[0].what == LeaseChange::What::cancelled);
+}
+
+TEST_CASE("where the next one finds no room the one before is not cancelled, and goes where it does") {
+  WHERE_SCHEDULES_ARE(q);
+  if (q.door().caps().tells_timers) return;  // the model knows no limits
+  ScheduleDefinition definition = every("10m");
+  definition.overlap = OverlapRule::cancel;
+  set(q, definition);
+  q.clock().advance(10 * kMinuteMs);
+  const LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
+  const Delivery& one = leased.deliveries.at(0);
+  q.push("other", "x");
+  const auto next_is_due = [&] {
+    q.clock().advance(10 * kMinuteMs);
+    REQUIRE(q.door().maintain(10).ok());
+  };
+  SECTION("draining") {
+    q.set("", PolicyKey::draining, 1);
+    next_is_due();
+    CHECK(info(q).refused);
+    CHECK(q.get(one.id).state == State::leased);
+    q.unset("", PolicyKey::draining);
+    next_is_due();
+  }
+  SECTION("full of others") {
+    q.set("", PolicyKey::max_messages, 1);
+    next_is_due();
+    CHECK(info(q).refused);
+    CHECK(q.get(one.id).state == State::leased);
+    q.set("", PolicyKey::max_messages, 3);
+    next_is_due();
+  }
+  SECTION("full of itself: its room is the next one's") {
+    q.set("", PolicyKey::max_messages, 2);
+    q.set("", PolicyKey::max_bytes, 5);
+    next_is_due();
+    CHECK_FALSE(info(q).refused);
+  }
+  CHECK(q.get(one.id).state == State::cancelled);
+  CHECK(is_refused(q.ack(one)));
+  CHECK(q.stats().ready == 2);
+}
+
 TEST_CASE("a dead message is finished: the next time makes one") {
   WHERE_SCHEDULES_ARE(q);
   set(q, every("10m"));

@@ -1,4 +1,4 @@
-// schedules_test - as many schedules as a queue may have.
+// schedules_test - as many schedules as a queue may have, and as many times as may have passed.
 
 // fq, below us.
 #include "core/api/schedules.h"
@@ -29,6 +29,72 @@ TEST_CASE("a queue has as many schedules as there may be, and not one more") {
   CHECK_FALSE(schedules.set(all[kSchedulesMax]).ok());
   CHECK(schedules.remove(all[0].name).value());
   CHECK(schedules.set(all[kSchedulesMax]).ok());
+}
+
+TEST_CASE("times of a year that nobody was there for are made up in parts, between which others are served") {
+  constexpr int64_t kYearMs = int64_t{365} * 24 * 3600 * 1000;
+  constexpr uint64_t kAtOnce = 512;
+  SpoolFixture q;
+  q.sync_lazily();
+  const OverlapRule overlap = GENERATE(OverlapRule::queue, OverlapRule::skip);
+  ScheduleDefinition often;
+  often.name = "often";
+  often.spec = "every 1s";
+  often.missed = MissedRule::all;
+  often.overlap = overlap;
+  often.message.payload = as_bytes(std::string_view("tick"));
+  REQUIRE(q.door().schedules()->set(often).ok());
+  NewMessage waits;
+  waits.payload = as_bytes(std::string_view("waits"));
+  REQUIRE(q.door().push({&waits, 1}).ok());
+  q.clock.advance(kYearMs);
+
+  const auto made = [&] {
+    const StatsRow row = q.door().stats({}).value().rows.at(0);
+    return row.ready + row.held + row.leased;
+  };
+  LeaseRequest request;
+  request.want = 16;
+  const LeaseReply first = q.door().lease(request).value();
+  CHECK(std::any_of(first.deliveries.begin(), first.deliveries.end(),
+                    [](const Delivery& one) { return one.payload.bytes() == "waits"; }));
+  CHECK(made() <= 2 * kAtOnce + 1);
+  Interrupt interrupt;
+  interrupt.raise();
+  request.wait = true;
+  request.interrupt = &interrupt;
+  CHECK(q.door().lease(request).ok());
+  CHECK(made() <= 4 * kAtOnce + 1);
+}
+
+TEST_CASE("however many times have passed, each is made or passed over in the end") {
+  constexpr int64_t kPassed = 1'000;
+  SpoolFixture q;
+  q.sync_lazily();
+  ScheduleDefinition often;
+  often.name = "often";
+  often.spec = "every 1s";
+  often.missed = MissedRule::all;
+  often.overlap = OverlapRule::queue;
+  often.message.payload = as_bytes(std::string_view("tick"));
+  REQUIRE(q.door().schedules()->set(often).ok());
+  q.clock.advance(kPassed * 1'000);
+  // Nothing is pushed meanwhile, and nobody wakes who waits: it takes them without a sleep between the parts.
+  int64_t served = 0;
+  for (LeaseRequest request; served < kPassed;) {
+    request.wait = true;
+    request.until_idle = true;
+    const LeaseReply reply = q.door().lease(request).value();
+    REQUIRE(reply.deliveries.size() == 1);
+    Settle ack;
+    ack.receipt = reply.deliveries[0].receipt;
+    REQUIRE(q.door().settle({&ack, 1}).ok());
+    ++served;
+  }
+  LeaseRequest last;
+  last.wait = true;
+  last.until_idle = true;
+  CHECK(q.door().lease(last).value().why_empty == WhyEmpty::idle);
 }
 
 }  // namespace fq::test

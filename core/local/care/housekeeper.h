@@ -49,7 +49,7 @@ class Housekeeper final : public Upkeep, private Linked {
         file_maker_(link) {}
 
   Result<bool> keep_house() override;
-  Result<void> make_due() override { return schedule_runner_.run_due(); }
+  Result<bool> make_due() override { return schedule_runner_.run_due(); }
   Result<void> make_ready_file() override;
 
   // housekeeper_compact.cpp

@@ -57,7 +57,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     FQ_TRY(reaper_.reap_all(now));
     FQ_TRY(resolver_.resolve());
     FQ_TRY(dead_letters_.drop_old());
-    FQ_TRY(upkeep_.make_due());
+    FQ_TRY_SET(const bool more_due, upkeep_.make_due());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
@@ -84,7 +84,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     }
     reply.why_empty = WhyEmpty::nothing;
     if (!request.wait) return {};
-    if (request.until_idle) {
+    if (request.until_idle && !more_due) {
       FQ_TRY_SET(const bool idle, watcher_.is_idle());
       if (idle) reply.why_empty = WhyEmpty::idle;
     }
@@ -94,7 +94,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     reply.why_empty = WhyEmpty::interrupted;
     if (request.interrupt != nullptr && request.interrupt->raised()) return {};
     endings_.notes().tend();
-    FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
+    if (!more_due) FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
 }
 

@@ -49,17 +49,19 @@ Arrival Admission::pending_at(std::string_view path) {
   return pending;
 }
 
-std::optional<Error> Admission::find_obstacle(std::span<const Arrival> arrivals) {
+std::optional<Error> Admission::find_obstacle(std::span<const Arrival> arrivals,
+                                              std::span<const Arrival> leaves) {
   if (header().policy.draining != 0) {
     return Error{ErrorKind::later,
                  object() + ": is draining and takes no more; run fq queue resume " +
                      link_.attachment().location().queue + " to end that",
                  0};
   }
-  return over_limit(arrivals);
+  return over_limit(arrivals, leaves);
 }
 
-std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
+std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals,
+                                           std::span<const Arrival> leaves) {
   for (const Arrival& arrival : arrivals) {
     const NodePolicy::Holding holding = schedule().policy().holding_of(arrival.path);
     const bool unlimited = holding.messages_max == UINT64_MAX && holding.bytes_max == UINT64_MAX;
@@ -74,6 +76,9 @@ std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
       const Arrival pending = pending_at(arrival.path);
       messages += pending.messages;
       bytes += pending.bytes;
+    }
+    for (const Arrival& leave : leaves) {
+      if (leave.path == arrival.path) messages -= leave.messages, bytes -= leave.bytes;
     }
     // A payload that takes another's place is no message more, and may be no byte more.
     const bool grows = arrival.messages != 0 || arrival.bytes != 0;
@@ -90,9 +95,9 @@ std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
                               (too_many ? " (max_messages)" : " (max_bytes)");
     const std::string who = arrival.path.empty() ? object() : "tenant '" + std::string(arrival.path) + "'";
     return Error{ErrorKind::later,
-                 never_fits_ ? who + ": gets " + amount(arrival.messages, arrival.bytes) + " at once" + limit
-                             : who + ": has " + amount(messages, bytes) + limit +
-                                   "; try again when some are done",
+                 never_fits_
+                     ? who + ": gets " + amount(arrival.messages, arrival.bytes) + " at once" + limit
+                     : who + ": has " + amount(messages, bytes) + limit + "; try again when some are done",
                  0};
   }
   return std::nullopt;

@@ -23,13 +23,13 @@ class Admission : private Linked {
  public:
   explicit Admission(Link& link) : Linked(link) {}
 
-  /// Which limit stands in the way, if any. Needs: the lock.
-  std::optional<Error> refuse(std::span<const Arrival> arrivals) {
+  /// Which limit stands in the way, if any. `leaves`: what goes before they come. Needs: the lock.
+  std::optional<Error> refuse(std::span<const Arrival> arrivals, std::span<const Arrival> leaves = {}) {
     if (arrivals.empty() && header().policy.draining == 0) return std::nullopt;
-    return find_obstacle(arrivals);
+    return find_obstacle(arrivals, leaves);
   }
   /// The same of what only grows, which a queue that drains takes too.
-  std::optional<Error> over_limit(std::span<const Arrival> arrivals);
+  std::optional<Error> over_limit(std::span<const Arrival> arrivals, std::span<const Arrival> leaves = {});
   /// Whether one did since begin(): then an end makes room.
   void begin() { over_limit_ = never_fits_ = false; }
   bool was_over_limit() const { return over_limit_; }
@@ -37,7 +37,7 @@ class Admission : private Linked {
   bool never_fits() const { return never_fits_; }
 
  private:
-  std::optional<Error> find_obstacle(std::span<const Arrival> arrivals);
+  std::optional<Error> find_obstacle(std::span<const Arrival> arrivals, std::span<const Arrival> leaves);
   Arrival pending_at(std::string_view path);
 
   bool over_limit_ = false;

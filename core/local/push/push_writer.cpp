@@ -57,6 +57,48 @@ PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now&
   return pushed;
 }
 
+/// Calls `work` (Result<Obstacle>(bool may_grow)) under the lock until nothing is in its way.
+template <class Work>
+Result<void> PushWriter::when_there_is_room(const Need& need, Work&& work) {
+  bool may_grow = true;
+  for (int attempt = 0;; ++attempt) {
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      FQ_TRY_SET(obstacle, work(may_grow));
+      return {};
+    }));
+    if (obstacle == Obstacle::none) return {};
+    if (attempt == kObstaclesMax) return refuse_full();
+    Result<void> overcame = writer_.overcome(obstacle, need);
+    const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
+    if (!overcame.ok() && !no_memory) return overcame;
+    if (no_memory) FQ_TRY(forget_ends(need));
+    if (no_memory) may_grow = false;
+  }
+}
+
+Result<void> PushWriter::check_room(std::span<const NewMessage> messages, MessageId instead) {
+  PushedBlobs blobs(link_, upkeep_);
+  Need need;
+  FQ_TRY(batch_.prepare(messages, {}, gate().now().wall_ms, blobs, need));
+  encode_pushed(body_, batch_.items(), true);
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  return when_there_is_room(need, [&](bool may_grow) -> Result<Obstacle> {
+    MessageItem leaving;
+    std::string tenant;
+    if (const std::optional<SlotIndex> slot = schedule().messages().find(instead)) {
+      const Entry& entry = schedule().messages().entry(*slot);
+      tenant = schedule().tenants().path_of(TenantIndex{entry.tenant.get()});
+      leaving.payload_bytes = entry.payload_bytes;
+    }
+    leaving.tenant = tenant;
+    const std::vector<Arrival> leaves = tenant.empty() ? std::vector<Arrival>() : arrivals_of({&leaving, 1});
+    if (std::optional<Error> refused = admission_.refuse(arrivals_of(batch_.items()), leaves))
+      return std::move(*refused);
+    return writer_.room_for_push(bytes, need, messages.size(), may_grow);
+  });
+}
+
 Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                                     bool lazy, const Precondition& precondition, int64_t next_wall_ms,
                                     const Companion* companion) {
@@ -80,32 +122,21 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
   const std::vector<Arrival> arrived =
       schedule().policy().is_capped() ? arrivals_of(batch_.items()) : std::vector<Arrival>();
   Appended appended;
-  bool may_grow = true;
-  for (int attempt = 0;; ++attempt) {
-    Obstacle obstacle = Obstacle::none;
-    FQ_TRY(locked([&]() -> Result<void> {
-      // Repeated in another segment after damage was met: what was appended has been carried over.
-      if (appended.end != 0) return {};
-      gate().fire_timers(now, 1);
-      appended.refused = precondition && !precondition(now);
-      if (appended.refused) return {};
-      if (std::optional<Error> refused = admission_.refuse(arrived)) return std::move(*refused);
-      obstacle = writer_.room_for_push(bytes, all, messages.size(), may_grow);
-      if (obstacle != Obstacle::none) return {};
-      PushedMessages pushed = append_pushed(need, lazy, now, companion);
-      appended.first_id = pushed.first_id;
-      appended.end = header().tail;
-      if (lazy) gate().apply_pending(&pushed);
-      return {};
-    }));
-    if (obstacle == Obstacle::none) break;
-    if (attempt == kObstaclesMax) return refuse_full();
-    Result<void> overcame = writer_.overcome(obstacle, all);
-    const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
-    if (!overcame.ok() && !no_memory) return std::move(overcame).error();
-    if (no_memory) FQ_TRY(forget_ends(all));
-    if (no_memory) may_grow = false;
-  }
+  FQ_TRY(when_there_is_room(all, [&](bool may_grow) -> Result<Obstacle> {
+    // Repeated in another segment after damage was met: what was appended has been carried over.
+    if (appended.end != 0) return Obstacle::none;
+    gate().fire_timers(now, 1);
+    appended.refused = precondition && !precondition(now);
+    if (appended.refused) return Obstacle::none;
+    if (std::optional<Error> refused = admission_.refuse(arrived)) return std::move(*refused);
+    const Obstacle obstacle = writer_.room_for_push(bytes, all, messages.size(), may_grow);
+    if (obstacle != Obstacle::none) return obstacle;
+    PushedMessages pushed = append_pushed(need, lazy, now, companion);
+    appended.first_id = pushed.first_id;
+    appended.end = header().tail;
+    if (lazy) gate().apply_pending(&pushed);
+    return Obstacle::none;
+  }));
   if (appended.refused) return appended;
   blobs.keep();
   return appended;

@@ -39,8 +39,12 @@ class PushWriter : private Linked {
   Result<Appended> append(std::span<const NewMessage> messages, std::span<const MessageId> behind, bool lazy,
                           const Precondition& precondition, int64_t next_wall_ms = 0,
                           const Companion* companion = nullptr);
+  /// Whether they would be accepted, should `instead` end before; an Error says why not. Appends nothing.
+  Result<void> check_room(std::span<const NewMessage> messages, MessageId instead);
 
  private:
+  template <class Work>
+  Result<void> when_there_is_room(const Need& need, Work&& work);
   Result<void> forget_ends(const Need& need);
   PushedMessages append_pushed(const Need& need, bool lazy, const Now& read, const Companion* companion);
 

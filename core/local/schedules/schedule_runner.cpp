@@ -11,7 +11,11 @@ namespace fq {
 
 namespace {
 
+// Times that passed while nobody was there may be millions: between them others are served, and interrupts
+// heard.
+constexpr int kRunAtOnce = 512;
 constexpr int64_t kTryAgainMs = 200;        // arbitrary: refused ones are not tried more often
+constexpr int64_t kTryAnywayMs = 10'000;    // chosen: nobody tells of room on a disk
 constexpr uint32_t kTriedAgainMax = 16;     // at once; the others' turn comes with the next end
 constexpr int64_t kWithoutZoneMs = 60'000;  // arbitrary: until a zone that cannot be read is asked for again
 
@@ -28,28 +32,29 @@ struct MadeMessage {
 
 }  // namespace
 
-Result<void> ScheduleRunner::run_all_due() {
+Result<bool> ScheduleRunner::run_some_due() {
   FQ_TRY(wall_clock_.follow());
   try_refused();
   Result<void> ran;
   SeenSchedule seen;
-  for (bool due = true; due && ran.ok();) {
-    const Result<bool> found = see_due(seen);
-    if (!found.ok()) return found.error();
-    due = *found;
+  bool due = true;
+  for (int runs = 0; due && ran.ok() && runs < kRunAtOnce; ++runs) {
+    FQ_TRY_SET(due, see_due(seen));
     if (due) ran = run_one(seen);
   }
   const uint64_t end = std::exchange(end_, 0);
   if (end != 0 && !syncs_lazily()) FQ_TRY(flusher().wait_durable(end));
-  return ran;
+  FQ_TRY(std::move(ran));
+  return due;
 }
 
-/// Those that found no room, if something has ended or a limit has changed since they were tried.
+/// Those that found no room, if something has ended or a limit has changed since they were tried; now and
+/// then all the same.
 void ScheduleRunner::try_refused() {
   if (header().schedule.refused.head.peek() == kNoIndex) return;
   const uint32_t ends = header().end_event.load(std::memory_order_acquire);
   const int64_t now_ms = clock().boot_ms();
-  if (ends == ends_seen_ || now_ms - tried_ms_ < kTryAgainMs) return;
+  if (now_ms - tried_ms_ < (ends == ends_seen_ ? kTryAnywayMs : kTryAgainMs)) return;
   ends_seen_ = ends;
   tried_ms_ = now_ms;
   // A fault in that is met again by what follows.
@@ -132,6 +137,9 @@ Result<void> ScheduleRunner::make(const SeenSchedule& seen, const ScheduleTimes:
     if (overlap == OverlapRule::skip) return skip(seen, Occurrence::overlap, due);
     if (overlap == OverlapRule::queue) after = id;
     if (overlap == OverlapRule::cancel) {
+      // One that cannot come takes nobody's place.
+      const MadeMessage next(stored_.record.message);
+      FQ_TRY(pushes_.check_room(std::span(&next.message, 1), id));
       // Who dies behind this leaves the time due, and nothing before it.
       FQ_TRY(mutator_.change(id, Action::cancel));
       FQ_TRY(mutator_.finish());

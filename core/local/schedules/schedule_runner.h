@@ -34,9 +34,10 @@ class ScheduleRunner : private Linked {
         wall_clock_(needs.wall_clock),
         reader_(link) {}
 
-  /// Nothing to do in a queue without schedules, and nothing under the lock where none is due.
-  Result<void> run_due() {
-    return header().schedule.recurring_supply.used.peek() == 0 ? Result<void>() : run_all_due();
+  /// A part of what is due; whether there is more. Nothing to do in a queue without schedules, and nothing
+  /// under the lock where none is due.
+  Result<bool> run_due() {
+    return header().schedule.recurring_supply.used.peek() == 0 ? Result<bool>(false) : run_some_due();
   }
   /// One message of it now; none: there is none of this name.
   Result<std::optional<MessageId>> run(std::string_view name);
@@ -44,7 +45,7 @@ class ScheduleRunner : private Linked {
  private:
   enum class Before { ended, unfinished, unknown };  // of the message that it made before
 
-  Result<void> run_all_due();
+  Result<bool> run_some_due();
   void try_refused();
   Result<bool> see_due(SeenSchedule& seen);
   Result<void> run_one(const SeenSchedule& seen);

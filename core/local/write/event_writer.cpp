@@ -37,7 +37,7 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
   for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
     const Entry& entry = schedule().messages().entry(slots[count]);
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
-    if (is_held_by_another(entry)) tell_holder(txn, entry);
+    if (is_news_to_holder(type, entry)) tell_holder(txn, entry);
     if (count < settles.size() && settles[count]->run_us)
       schedule().messages().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : items_[count].previous_event;
@@ -83,13 +83,15 @@ uint64_t EventWriter::loose_bytes_of(const Entry& entry) {
   return payload + schedule().steps().blob_bytes(entry);
 }
 
-bool EventWriter::is_held_by_another(const Entry& entry) const {
+/// A verdict is its own word. A cancel is none, whoever does it: a schedule of which a worker makes the next
+/// message, say, has it cancel what it runs itself.
+bool EventWriter::is_news_to_holder(RecordType type, const Entry& entry) const {
   const auto holder = HolderIndex{entry.holder.get()};
   return static_cast<SlotState>(entry.state.get()) == SlotState::leased && holder != kHeldByTime &&
-         holder != link_.holder();
+         (holder != link_.holder() || type == RecordType::cancelled);
 }
 
-/// A lease's holder hears of what another does to it.
+/// It hears of what is done to its lease.
 void EventWriter::tell_holder(Txn& txn, const Entry& entry) {
   Shared<uint32_t>& changes = header().holders[entry.holder].changes;
   txn.set(changes, changes + 1);

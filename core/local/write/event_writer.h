@@ -32,7 +32,7 @@ class EventWriter : private Linked {
 
  private:
   uint64_t loose_bytes_of(const Entry& entry);
-  bool is_held_by_another(const Entry& entry) const;
+  bool is_news_to_holder(RecordType type, const Entry& entry) const;
   void tell_holder(Txn& txn, const Entry& entry);
   void wake_for(RecordType type);
 

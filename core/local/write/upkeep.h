@@ -23,7 +23,7 @@ class Upkeep {
   /// Does what is due until nothing is. True: files were given back.
   virtual Result<bool> keep_house() = 0;
   /// Messages of schedules whose time has come are made.
-  virtual Result<void> make_due() = 0;
+  virtual Result<bool> make_due() = 0;
   /// Another journal file, one that housekeeping gives back or a new one.
   virtual Result<void> make_ready_file() = 0;
 
