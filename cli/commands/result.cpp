@@ -24,10 +24,14 @@ Result<Exit> exit_of_nothing(const Session& session, Queue& queue, MessageId id)
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
   const bool moved = message && message->moved_to;
   const bool cancelled = message && message->state == State::cancelled;  // whatever --keep said
-  const std::string why = moved       ? moved_text(*message->moved_to)
-                          : cancelled ? "was cancelled; no output is kept of what was cut off"
-                          : message   ? "no output was kept; --keep of fq push asks for it"
-                                      : "not in queue '" + session.queue_name() + "'";
+  const bool was_asked_for = message && message->keep_ms.value_or(0) > 0;
+  const std::string why =
+      moved       ? moved_text(*message->moved_to)
+      : cancelled ? "was cancelled; no output is kept of what was cut off"
+      : was_asked_for
+          ? "no output is kept; there was none, it was too long, or it has made room for later ones"
+      : message ? "no output was kept; --keep of fq push asks for it"
+                : "not in queue '" + session.queue_name() + "'";
   return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": " + why, 0};
 }
 

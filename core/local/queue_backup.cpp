@@ -18,9 +18,15 @@ namespace {
 
 constexpr int kBackupTries = 5;                 // against a journal whose files go while they are read
 constexpr size_t kCopyBlockBytes = 256 * 1024;  // arbitrary
-// Of the top: each process has its own ties to these, or they are made anew.
-constexpr std::array<std::string_view, 5> kOfTheOriginal = {"lock", "rebuild", "running", "segment",
-                                                            "segment.new"};
+// Each process has its own ties to these, or they are made anew.
+constexpr std::array<std::string_view, 7> kOfTheOriginal = {
+    "lock", "rebuild", "running", "segment", "segment.new", "ended/lock", "ended/state"};
+// Directories that are copied in an order of their own.
+constexpr std::array<std::string_view, 3> kInTheirOrder = {"blobs", "ended", "journal"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool is_gone(const Error& error) { return error.sys == ENOENT; }
 
@@ -34,7 +40,7 @@ Error of_copy(Error error) {
 Result<void> QueueBackup::make() {
   FQ_TRY_SET([[maybe_unused]] const bool made, make_queue_directory(to_.spool, to_.queue));
   FQ_TRY_SET(copy_, open_queue_directory(to_.spool, to_.queue));
-  FQ_TRY(copy_directory("blobs"));
+  FQ_TRY(copy_payloads());
   FQ_POINT("backup.payloads");
   for (int attempt = 0; attempt < kBackupTries; ++attempt) {
     FQ_TRY(copy_moment());
@@ -88,39 +94,70 @@ Result<void> QueueBackup::copy_bytes(File& from, File& to, uint64_t bytes) {
   return {};
 }
 
-/// Of all names that are there now.
-Result<void> QueueBackup::copy_directory(const std::string& directory) {
-  const Result<std::vector<std::string>> names = disk().list(directory);
-  if (!names.ok() && is_gone(names.error())) return {};
-  if (!names.ok()) return names.error();
-  for (const std::string& name : *names) {
-    FQ_TRY_SET([[maybe_unused]] const bool there, copy_file(directory + "/" + name, UINT64_MAX));
+/// Of all names that are there now. False: one of them went before it was copied.
+Result<bool> QueueBackup::copy_names(const std::string& directory, const std::vector<std::string>& names) {
+  bool whole = true;
+  FQ_TRY(copy_->make_directory(directory));
+  for (const std::string& name : names) {
+    const std::string path = directory + "/" + name;
+    if (is_one_of(kOfTheOriginal, path)) continue;
+    FQ_TRY_SET(const bool there, copy_file(path, UINT64_MAX));
+    whole = whole && there;
   }
-  return copy_->sync_directory(directory);
+  FQ_TRY(copy_->sync_directory(directory));
+  return whole;
 }
 
-/// What is written before the records that speak of it, and so may be newer than the journal.
+Result<bool> QueueBackup::copy_directory(const std::string& directory) {
+  const Result<std::vector<std::string>> names = disk().list(directory);
+  if (!names.ok() && is_gone(names.error())) return true;
+  if (!names.ok()) return names.error();
+  return copy_names(directory, *names);
+}
+
+/// Its files are appended to, and go once what is still told of them is in a later one: where one went, there
+/// is more to copy. Where they go faster than that, what went is told of no longer.
+Result<void> QueueBackup::copy_ended() {
+  bool whole = false;
+  for (int attempt = 0; !whole && attempt < kBackupTries; ++attempt) {
+    FQ_TRY_SET(whole, copy_directory("ended"));
+    FQ_POINT("backup.ended");
+  }
+  return {};
+}
+
+/// What is written before the records that speak of it, and so may be newer than the journal; an output also
+/// before the record of its end, which is copied first. All that there is: nothing is left out for not being
+/// known here.
 Result<void> QueueBackup::copy_rest() {
-  for (const char* directory : {"output", "damaged"}) FQ_TRY(copy_directory(directory));
+  FQ_TRY(copy_ended());
   FQ_TRY_SET(const std::vector<std::string> names, disk().list(""));
   for (const std::string& name : names) {
-    if (std::find(kOfTheOriginal.begin(), kOfTheOriginal.end(), name) != kOfTheOriginal.end()) continue;
-    FQ_TRY_SET([[maybe_unused]] const bool there, copy_file(name, UINT64_MAX));
+    if (is_one_of(kOfTheOriginal, name) || is_one_of(kInTheirOrder, name)) continue;
+    const Result<std::vector<std::string>> within = disk().list(name);
+    FQ_TRY_SET([[maybe_unused]] const bool whole,
+               within.ok() ? copy_names(name, *within) : copy_file(name, UINT64_MAX));
   }
   return copy_->sync_directory("");
+}
+
+/// Those that are there now: which are needed is known in the end.
+Result<void> QueueBackup::copy_payloads() {
+  FQ_TRY_SET([[maybe_unused]] const bool whole, copy_directory("blobs"));
+  return {};
 }
 
 /// The journal as it is at one moment, and the payloads that it speaks of.
 Result<void> QueueBackup::copy_moment() {
   FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   // From here on none goes: those of before first, then those that came up to the journal's end.
-  FQ_TRY(copy_directory("blobs"));
+  FQ_TRY(copy_payloads());
   bool copied = false;
   for (int attempt = 0; !copied && attempt < kBackupTries; ++attempt) {
     FQ_TRY_SET(copied, copy_journal());
   }
   FQ_POINT("backup.journal");
-  if (copied) return copy_directory("blobs");
+  if (copied) return copy_payloads();
   return Error{ErrorKind::later, object() + ": its journal has too little room to stay; try again", 0};
 }
 
@@ -154,16 +191,15 @@ Result<bool> QueueBackup::copy_journal() {
 
 /// All but the payloads, which stay what they are.
 Result<void> QueueBackup::empty_again() {
-  for (const std::string directory : {"journal", "output", "damaged", ""}) {
-    Result<std::vector<std::string>> names = copy_->list(directory);
-    if (!names.ok()) return of_copy(names.error());
-    for (const std::string& name : *names) {
-      if (directory.empty() &&
-          (name == "journal" || name == "output" || name == "damaged" || name == "blobs"))
-        continue;
-      Result<void> removed = copy_->remove(directory.empty() ? name : directory + "/" + name);
-      if (!removed.ok()) return of_copy(removed.error());
-    }
+  const Result<std::vector<std::string>> names = copy_->list("");
+  if (!names.ok()) return of_copy(names.error());
+  for (const std::string& name : *names) {
+    if (name == "blobs") continue;
+    const Result<std::vector<std::string>> within = copy_->list(name);
+    Result<void> removed = within.ok() ? Result<void>() : copy_->remove(name);
+    for (size_t i = 0; within.ok() && removed.ok() && i < within->size(); ++i)
+      removed = copy_->remove(name + "/" + (*within)[i]);
+    if (!removed.ok()) return of_copy(removed.error());
   }
   return {};
 }

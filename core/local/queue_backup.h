@@ -4,7 +4,9 @@
 // most of it: they are copied first, and those that came meanwhile beside the journal. Its files, and the
 // payloads of messages that end, stay while `checking` is held, as they do for fq check; no other process
 // waits for anything. Only where more ends meanwhile than is kept for that may a payload be gone that the
-// journal speaks of: then it is copied again up to a later moment.
+// journal speaks of: then it is copied again up to a later moment. What is told of ended messages is copied
+// behind the journal, so each end of the moment is among it; one that came later says nothing of a message
+// that lives in the copy.
 #pragma once
 
 // System.
@@ -29,7 +31,10 @@ class QueueBackup : private Linked {
  private:
   Result<void> copy_moment();
   Result<bool> copy_journal();
-  Result<void> copy_directory(const std::string& directory);
+  Result<bool> copy_directory(const std::string& directory);
+  Result<bool> copy_names(const std::string& directory, const std::vector<std::string>& names);
+  Result<void> copy_payloads();
+  Result<void> copy_ended();
   Result<void> copy_rest();
   Result<void> empty_again();
   Result<bool> copy_file(const std::string& name, uint64_t bytes);

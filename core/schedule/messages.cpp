@@ -67,6 +67,7 @@ void note_run(Txn& txn, const Region& region, const Message& message, int64_t no
               std::optional<uint64_t> run_us = {}) {
   auto& [slot, entry, tenant] = message;
   if (state_of(entry) != SlotState::leased) return;
+  // Modulo 2^32 ms: of a run of more than 49 days what is over them counts, unless `run_us` tells it.
   const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
   if (verdict) histogram_note(txn, region.root.run, run);
   if (verdict) histogram_note(txn, tenant.run, run);

@@ -29,9 +29,8 @@ Intake::Intake(Queues& queues, Slots& slots, Streams& streams, Shutdown& shutdow
 
 int64_t Intake::next_ms(int64_t now_ms) const {
   int64_t next_ms = rest_until_ms_ > now_ms ? rest_until_ms_ : kNever;
-  const int64_t gathered_ms = gather_.next_wall_ms();
-  if (gathered_ms == kNever || slots_.free() == 0 || shop_.is_blocked()) return next_ms;
-  return std::min(next_ms, now_ms + gathered_ms - system_clock().wall_ms());
+  if (slots_.free() == 0 || shop_.is_blocked()) return next_ms;
+  return std::min(next_ms, gather_.next_ms());
 }
 
 void Intake::take_news() {
@@ -92,7 +91,8 @@ void Intake::sort_in(size_t source, Arrival arrival) {
   }
   if (options_.stream) queues_.note_run(source, arrival.delivery.id);
   if (options_.stream) return streams_.give(std::move(arrival));
-  if (options_.batch > 0) return gather_.add(source, std::move(arrival));
+  if (options_.batch > 0)
+    return gather_.add(source, std::move(arrival), system_clock().boot_ms(), system_clock().wall_ms());
   load.arrivals.push_back(std::move(arrival));
   ready_.push_back(std::move(load));
 }
@@ -108,8 +108,8 @@ std::string Intake::misfit(const Delivery& delivery) const {
                : "its payload holds a NUL, which ends it in --batch-format null";
 }
 
-/// It has ended before it was started.
-/// Wherever it waits: what ends a message may be heard before its job is seen to have ended, or after.
+/// It has ended before it was started, wherever it waits: what ends a message may be heard before its job is
+/// seen to have ended, or after.
 void Intake::drop_waiting(const Receipt& receipt) {
   const auto is_it = [&](const Arrival& each) { return each.delivery.receipt == receipt; };
   gather_.drop(receipt);
@@ -165,17 +165,16 @@ void Intake::start_ready() {
   if (shop_.is_blocked()) return;
   const bool flush = options_.stay == Stay::once;  // what is there is the batch
   while (slots_.free() > ready_.size()) {
-    int64_t due_wall_ms = system_clock().wall_ms();
+    int64_t due_ms = system_clock().boot_ms();
     // What is full may lie behind what is not: where no more can be gathered, the next one due makes room.
-    if (gather_.held() >= gathered_max()) due_wall_ms = std::max(due_wall_ms, gather_.next_wall_ms());
-    Load batch = flush ? gather_.take_any() : gather_.take_ready(due_wall_ms);
+    if (gather_.held() >= gathered_max()) due_ms = std::max(due_ms, gather_.next_ms());
+    Load batch = flush ? gather_.take_any() : gather_.take_ready(due_ms);
     if (batch.arrivals.empty()) break;
     if (flush) shutdown_.close();
     ready_.push_back(std::move(batch));
   }
-  const int64_t now_wall_ms = system_clock().wall_ms();
-  if (slots_.free() == 0 && gather_.next_wall_ms() <= now_wall_ms)
-    slots_.growth().on_backlog(system_clock().boot_ms());
+  const int64_t now_ms = system_clock().boot_ms();
+  if (slots_.free() == 0 && gather_.next_ms() <= now_ms) slots_.growth().on_backlog(now_ms);
   while (!ready_.empty() && !shutdown_.is_stopping()) {
     Slot* slot = slots_.free_slot();
     if (slot == nullptr) return;

@@ -41,6 +41,49 @@ is 'nobody else can read it' 700 "$(stat -c %a "$work/copy")"
 is 'ids go on' yes "$([ "$(in_copy push x)" -gt 10 ] && echo yes)"
 rm -r "$work/copy"
 
+# Of all that lies in a queue's directory nothing is forgotten, whatever a later version keeps there: what no copy has
+# is named here.
+fresh
+queue=$FQ_SPOOL/queues/default
+short=$(fq push --keep 1h -- echo out); long=$(fq push --keep 1h -- seq 20000)
+fq worker --drain >/dev/null 2>&1
+large l | fq push -t large >/dev/null; fq push --unique one x >/dev/null; fq queue set attempts=7
+echo bytes >"$queue/damaged/of-old"; mkdir "$queue/later"; echo more >"$queue/later/file"
+parts() {
+  (cd "$1/queues/default" && find . -type f ! -path './journal/*' ! -path ./lock ! -path ./rebuild ! -path ./running \
+    ! -path './segment*' ! -path ./ended/lock ! -path ./ended/state -exec cksum {} + | sort -k 3; find . -type d | sort)
+}
+parts "$FQ_SPOOL" >"$work/before"
+for part in blobs damaged ended later output; do
+  is "there is something in $part" yes "$(grep -q " ./$part/" "$work/before" && echo yes)"
+done
+gives 0 '' fq backup "$work/copy"
+is 'all parts' "$(cat "$work/before")" "$(parts "$work/copy")"
+is 'what has ended' "$(fq jobs --state acked --json)" "$(in_copy jobs --state acked --json)"
+is 'the outputs of jobs' "out 20000" "$(in_copy result "$short") $(in_copy result "$long" | tail -n 1)"
+gives 0 '' in_copy check
+rm -r "$work/copy"
+# The same where it is copied a second time, since a payload has gone.
+FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" & backup=$!
+await stopped "$backup"
+touch "$work/marker"; large g | fq push -t gone >/dev/null
+find "$queue/blobs" -type f -newer "$work/marker" -delete
+kill -CONT "$backup"; wait "$backup"
+is 'a payload is gone: done' 0 $?
+is 'what has ended is there' "out 20000" "$(in_copy result "$short") $(in_copy result "$long" | tail -n 1)"
+rm -r "$work/copy"
+# What ends while it is copied has ended or not, as the journal of the copy says.
+late=$(fq push -q late --keep 1h -- echo late)
+FQ_STOP_AT=backup.journal:1 "$FQ" backup -q late "$work/copy" & backup=$!
+await stopped "$backup"
+fq worker -q late --drain >/dev/null 2>&1
+kill -CONT "$backup"; wait "$backup"
+is 'it has ended' late "$(fq result -q late "$late")"
+gives 75 'has not ended' in_copy result -q late "$late"
+in_copy worker -q late --drain >/dev/null 2>&1
+is 'and is told of as it ends there' late "$(in_copy result -q late "$late")"
+rm -r "$work/copy"
+
 # What is at work in the original is free in the copy, uncounted; its receipts are not the copy's.
 fresh
 receipt=$(fq push --attempts 1 one >/dev/null; fq pop --lease 1h | cut -f1)
@@ -91,7 +134,7 @@ rm -r "$work/copy"
 # Killed at each of its points: no spool with some of its queues, and the original is as it was.
 fq push x >/dev/null; large m | fq push >/dev/null; fq pop --lease 1h >/dev/null
 fq peek --state all -n 100 --json | states >"$work/before"
-for point in place payloads file journal freed begun whole renamed; do
+for point in place payloads file journal ended freed begun whole renamed; do
   FQ_KILL_AT=backup.$point:1 fq backup "$work/copy" 2>/dev/null
   is "killed at $point" 137 $?
   if [ "$point" = renamed ]; then
@@ -183,6 +226,21 @@ for copy in 1 2 3 4 5 6; do
     "$(in_copy log -q pairs --json | jq -r 'select(.event == "pushed") | "\(.id)"' | awk 'NR > 1 && $1 != last + 1 { print "after " last ": " $1 } { last = $1 }')"
   rm -r "$work/copy"
 done
+# Beside jobs that end: each that has ended in the copy is told of there, with its output.
+seq 60 >"$work/jobs"
+while read -r job; do fq push -q ends --keep 1h -- seq "$job" $((job + 4000)) >/dev/null; done <"$work/jobs"
+"$FQ" worker -q ends -j 2 --drain >/dev/null 2>&1 & worker=$!
+for copy in 1 2 3 4 5 6; do
+  gives 0 '' fq backup "$work/copy"
+  gives 0 '' in_copy check
+  is "copy $copy: all jobs" "$(cat "$work/jobs")" \
+    "$({ in_copy peek -q ends --state all -n 100 --json; in_copy jobs -q ends --state acked -n 100 --json; } | jq -r .argv[1] | sort -n)"
+  is "copy $copy: outputs" '' \
+    "$(in_copy jobs -q ends --state acked -n 100 --json | jq -r '"\(.id) \(.argv[1])"' | while read -r id job; do
+      [ "$(in_copy result -q ends "$id" | tail -n 1)" = $((job + 4000)) ] || echo "of $id"; done)"
+  rm -r "$work/copy"
+done
+wait "$worker"
 # A storm: killed at random, a copy is whole, unfinished and told so, or not there.
 for _ in $(seq 20); do
   { timeout -s KILL "0.$((RANDOM % 400 + 100))" "$FQ" backup "$work/copy"; } >/dev/null 2>&1

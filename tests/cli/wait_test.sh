@@ -5,6 +5,7 @@
 # What has ended already.
 acked=$(fq push acked); fq pop >/dev/null
 cancelled=$(fq push cancelled); fq cancel "$cancelled"
+kept=$(fq push --keep 1h kept); fq pop >/dev/null
 dead=$(fq push dead); fq bury "$(fq pop --lease 1m | cut -f1)"
 gives 0 '' fq wait "$acked"
 gives 1 '' fq wait "$cancelled"
@@ -35,6 +36,7 @@ gives 1 'not in queue' fq wait 0
 gives 1 'not in queue' fq result 9007199254740991
 gives 1 'no output was kept' fq result "$acked"
 gives 1 'no output was kept' fq result "$dead"
+gives 1 'no output is kept; there was none, it was too long, or it has made room for later ones' fq result "$kept"
 gives 1 'was cancelled; no output is kept of what was cut off' fq result "$retried"
 
 # How a run ended is the status, of several that of the first named that was not acked; following is the same.

@@ -58,8 +58,8 @@ struct ScriptPoints {
 };
 const ScriptPoints kPointsOfScripts[] = {
     {"tests/cli/backup_test.sh",
-     {"backup.begun", "backup.file", "backup.freed", "backup.journal", "backup.payloads", "backup.place",
-      "backup.renamed", "backup.whole"}},
+     {"backup.begun", "backup.ended", "backup.file", "backup.freed", "backup.journal", "backup.payloads",
+      "backup.place", "backup.renamed", "backup.whole"}},
     {"tests/cli/calls_killed_test.sh",
      {"follow.run_read", "run.closed", "run.left", "run.made", "run.piece"}},
     {"tests/cli/export_test.sh", {"import.arrived", "import.durable", "import.step_added", "import.stepped"}},

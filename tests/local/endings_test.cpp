@@ -1,5 +1,9 @@
 // endings_test - what is told after the end goes by itself, whoever is awake, and is told across a rebuild.
 
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/local/files/ended/ended_log.h"
 // Tests.
 #include "tests/local/fixture.h"
 
@@ -22,6 +26,26 @@ void ack_with_output(SpoolFixture& q) {
   const JobOutput output{std::string(50'000, 'o'), "", kKeptHour};
   REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .output = &output}) == SettleStatus::ok);
 }
+
+/// That of a job, in its files: of so many bytes on its standard output.
+class LongOutput final : public RunOutput {
+ public:
+  explicit LongOutput(uint64_t bytes) : bytes_(bytes) {}
+  bool is_called() const override { return false; }
+  Result<void> open() override { return {}; }
+  bool has_room(Channel) override { return true; }
+  void write(Channel, std::string_view) override {}
+  void close() override {}
+  uint64_t kept_bytes(Channel channel) const override { return channel == Channel::out ? bytes_ : 0; }
+  Gap gap(Channel) const override { return {}; }
+  Result<void> read_kept(Channel, uint64_t, MutableBytes to) const override {
+    std::fill(to.begin(), to.end(), std::byte{'x'});
+    return {};
+  }
+
+ private:
+  const uint64_t bytes_;
+};
 
 size_t count_files(const SpoolFixture& q, const std::string& directory) {
   const std::filesystem::directory_iterator files(q.path(directory));
@@ -84,6 +108,28 @@ TEST_CASE("an output is kept of what died, and still when that is cancelled") {
   CHECK((*q.door().output(MessageId{id}))->out == "said");
   CHECK(q.get(id).state == State::cancelled);
   CHECK(q.get(id).ended_at_wall_ms);
+}
+
+TEST_CASE("an output longer than a queue keeps is not kept, says so, and costs no other") {
+  SpoolFixture q;
+  const uint64_t before = push_kept(q, kKeptHour);
+  ack_with_output(q);
+  const uint64_t id = push_kept(q, kKeptHour);
+  JobOutput output{"", "", kKeptHour};
+  output.run = std::make_shared<LongOutput>(kEndedOutputBytesMax + 1024 * 1024);
+  REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .exit = 0, .output = &output}) ==
+          SettleStatus::ok);
+  const std::vector<std::string> notices = q.door().take_notices();
+  REQUIRE(notices.size() == 1);
+  CHECK(notices[0] == "queue 'default': the output of message " + std::to_string(id) +
+                          " is not kept: it has 241MiB, and 240MiB is the most that is kept of one");
+  CHECK(q.get(id).exit == 0);
+  CHECK_FALSE(q.door().output(MessageId{id})->has_value());
+  CHECK((*q.door().output(MessageId{before}))->out.size() == 50'000);
+  CHECK(count_files(q, "output") == 1);
+  const uint64_t after = push_kept(q, kKeptHour);
+  ack_with_output(q);
+  for (const uint64_t each : {before, id, after}) CHECK(q.get(each).ended_at_wall_ms);
 }
 
 TEST_CASE("an attempt that is not the last notes nothing") {

@@ -13,6 +13,7 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
+constexpr size_t kFoundPerStep = 4096;     // arbitrary; their room is made before the lock is taken
 constexpr int kReplacedStepsMax = 10'000;  // against some that are replaced all the time
 constexpr uint32_t kSlotsPerStep = 65536;  // walked under one hold of the lock: about 1 ms
 
@@ -22,6 +23,7 @@ constexpr uint32_t kSlotsPerStep = 65536;  // walked under one hold of the lock:
 /// stopped. True: this one has come to the end of all messages.
 Result<bool> Compactor::find_in_oldest(std::vector<InOldest>& found) {
   bool at_end = false;
+  found.reserve(kFoundPerStep);
   FQ_TRY(locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     found.clear();
@@ -31,7 +33,7 @@ Result<bool> Compactor::find_in_oldest(std::vector<InOldest>& found) {
     const uint32_t end = schedule().views().slots_end();
     const uint32_t to = from < end ? from + std::min(kSlotsPerStep, end - from) : end;
     uint32_t slot = from;
-    for (; slot < to && bytes < kCopyBytesPerStep; ++slot) {
+    for (; slot < to && bytes < kCopyBytesPerStep && found.size() < kFoundPerStep; ++slot) {
       const Entry& entry = schedule().messages().entry(SlotIndex{slot});
       const uint64_t position = entry.item_position;
       const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
@@ -71,7 +73,8 @@ uint32_t Compactor::find_replaced(std::vector<InOldest>& found) {
   const uint32_t end = schedule().root().entry_supply.high_water;
   uint32_t at = header().replaced.walk_next;
   uint64_t bytes = 0;
-  for (uint32_t walked = 0; at < end && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked, ++at) {
+  const uint32_t to = at < end ? at + std::min(kSlotsPerStep, end - at) : end;
+  for (; at < to && bytes < kCopyBytesPerStep && found.size() < kFoundPerStep; ++at) {
     const Entry& entry = schedule().messages().entry(SlotIndex{at});
     if (state_of(entry) == SlotState::free || !schedule().views().is_replaced(SlotIndex{at})) continue;
     found.push_back({MessageId{entry.id.get()}, entry.item_position});
@@ -83,6 +86,7 @@ uint32_t Compactor::find_replaced(std::vector<InOldest>& found) {
 /// Messages that have another payload than their push gave them, so that the files of their pushes can go.
 Result<void> Compactor::carry_replaced() {
   std::vector<InOldest> found;
+  found.reserve(kFoundPerStep);
   for (int step = 0; step < kReplacedStepsMax; ++step) {
     bool more = false;
     FQ_TRY(locked([&]() -> Result<void> {

@@ -6,13 +6,14 @@
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/text/size.h"
+// fq, this room.
+#include "core/local/files/queue_directory.h"
 
 namespace fq {
 
 namespace {
 
 constexpr int kRounds = 4;  // damage of one kind may hide another
-constexpr const char* kDirectories[] = {"journal", "blobs", "output", "damaged"};
 
 }  // namespace
 
@@ -125,7 +126,7 @@ Result<void> Repairer::clear_orphans(bool keep, CheckReport& report) {
 /// What somebody took away and fq makes.
 Result<void> Repairer::make_directories(CheckReport& report) {
   Disk& disk = this->disk();
-  for (const char* name : kDirectories) {
+  for (const char* name : kQueueDirectories) {
     const Result<std::vector<std::string>> there = disk.list(name);
     if (there.ok() || there.error().sys != ENOENT) continue;
     FQ_TRY(disk.make_directory(name));

@@ -5,6 +5,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/text/size.h"
 // fq, this room.
 #include "core/local/files/ended/ended_steps.h"
 #include "core/local/files/jobs/outputs.h"
@@ -23,6 +24,17 @@ bool is_end(RecordType type) { return type == RecordType::acked || type == Recor
 
 std::optional<int16_t> status_in(const std::optional<int>& status) {
   return status ? std::optional(static_cast<int16_t>(*status)) : std::nullopt;
+}
+
+uint64_t bytes_of(const JobOutput& output) {
+  return kept_bytes(output, Channel::out) + kept_bytes(output, Channel::err);
+}
+
+Error too_long(uint64_t bytes) {
+  return Error{ErrorKind::usage,
+               "it has " + format_size(bytes) + ", and " + format_size(kEndedOutputBytesMax) +
+                   " is the most that is kept of one",
+               0};
 }
 
 }  // namespace
@@ -127,16 +139,18 @@ void EndNotes::keep_long_outputs() {
 }
 
 bool EndNotes::is_long(const Settle* settle) {
-  return settle != nullptr && settle->output != nullptr &&
-         kept_bytes(*settle->output, Channel::out) + kept_bytes(*settle->output, Channel::err) >
-             kEndedInlineBytesMax;
+  return settle != nullptr && settle->output != nullptr && bytes_of(*settle->output) > kEndedInlineBytesMax;
 }
 
 /// In a file of its own, until when its record will be told.
 void EndNotes::keep_long_output(const Found& found) {
-  const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
+  const JobOutput& output = *found.settle->output;
+  const int64_t until_wall_ms = now_wall_ms_ + std::min(output.keep_ms, kKeptMostMs);
   const MessageId id{found.snapshot.id};
-  const Result<void> kept = keep_output(disk(), id, *found.settle->output, until_wall_ms);
+  const uint64_t bytes = bytes_of(output);
+  // Before it is written: all others would have to make room for it, and it for the next.
+  const Result<void> kept =
+      bytes > kEndedOutputBytesMax ? too_long(bytes) : keep_output(disk(), id, output, until_wall_ms);
   outputs_tried_.push_back({found.snapshot.id, kept.ok() ? until_wall_ms : 0});
   if (kept.ok()) return;
   notice(object() + ": the output of message " + std::to_string(found.snapshot.id) +
@@ -215,7 +229,7 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
     tried = outputs_tried_.end() - 1;
   }
   if (tried->until_wall_ms == 0) return;
-  record.output_bytes = kept_bytes(output, Channel::out) + kept_bytes(output, Channel::err);
+  record.output_bytes = bytes_of(output);
   record.until_wall_ms = tried->until_wall_ms;
 }
 

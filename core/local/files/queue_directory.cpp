@@ -27,7 +27,6 @@ constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 // A name that no queue can have: a crash in between leaves something that list and open never see.
 constexpr std::string_view kRemovedStart = ".removed-";
-constexpr std::array<const char*, 4> kSubdirectories = {"journal", "blobs", "output", "damaged"};
 
 std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
 
@@ -197,7 +196,7 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   FQ_TRY_SET(const bool made,
              make_directories(top + "/queues/" + queue, object_at_fault(top, queue_object(queue))));
   FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
-  for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
+  for (const char* name : kQueueDirectories) FQ_TRY(disk->make_directory(name));
   return made;
 }
 
@@ -233,7 +232,7 @@ Result<void> check_place(const std::string& spool, Disk& queue) {
         object + ": lies on " + std::string(refused) + "; fq needs a local file system (set FQ_SPOOL)", 0};
   }
   FQ_TRY(check_parents(spool, object));
-  for (const char* name : kSubdirectories) FQ_TRY(queue.make_directory(name));
+  for (const char* name : kQueueDirectories) FQ_TRY(queue.make_directory(name));
   FQ_TRY(queue.sync_directory(""));
   return sync_names(spool, object);
 }

@@ -6,12 +6,17 @@
 #pragma once
 
 // System.
+#include <array>
 #include <string>
 #include <vector>
 // fq, below us.
 #include "core/base/disk/disk.h"
 
 namespace fq {
+
+/// What each queue has from its first push on, and fq check --repair makes anew. Others come with what lies in
+/// them.
+inline constexpr std::array<const char*, 4> kQueueDirectories = {"journal", "blobs", "output", "damaged"};
 
 /// "queue 'name'", as messages call it.
 std::string queue_object(std::string_view queue);

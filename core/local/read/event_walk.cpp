@@ -33,16 +33,84 @@ void visit_carried(const MovedRecord& moved, const EventVisitor& visit) {
   }
 }
 
-/// Whether the records before an edit tell at least what it carries of them: then they tell it better.
+/// At an edit: whether the records before it are told, and not what it carries of them.
+using EditVisitor = std::function<Result<bool>(const EditedRecord& edited)>;
+
+Result<void> walk(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit,
+                  const EditVisitor& goes_behind) {
+  std::vector<std::byte> record;
+  EventRecord event;
+  while (position != 0) {
+    std::optional<FilePlace> place;
+    uint64_t written_end = 0;
+    FQ_TRY(link.locked([&]() -> Result<void> {
+      place = link.stream().table().place(position);
+      written_end = link.header().ring_start.load(std::memory_order_relaxed);
+      return {};
+    }));
+    if (!place) return {};
+    FQ_TRY_SET(const bool found, link.reader().read_record(*place, position, written_end, record));
+    if (!found) return {};
+    const RecordHeader header = *decode_header(place->key, record);
+    const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
+    if (kind_of(header.type) == BodyKind::moved) {
+      const std::optional<MovedRecord> moved = decode_moved(body);
+      if (!moved) return {};
+      const bool goes_on =
+          header.type == RecordType::moved ||
+          visit(header.type, header.at_wall_ms, way_of(moved->message), 0, EventSource::record);
+      if (goes_on) visit_carried(*moved, visit);
+      return {};
+    }
+    if (kind_of(header.type) == BodyKind::edited) {
+      const std::optional<EditedRecord> edited = decode_edited(body);
+      if (!edited ||
+          !visit(header.type, header.at_wall_ms, way_of(edited->now.message), 0, EventSource::record))
+        return {};
+      if (edited->previous_event >= position) return {};
+      FQ_TRY_SET(const bool is_there, goes_behind(*edited));
+      if (!is_there) return visit_carried(edited->now, visit), Result<void>();
+      position = edited->previous_event;
+      continue;
+    }
+    if (header.type == RecordType::replaced) {
+      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
+      if (!replaced) return {};
+      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (replaced->event.previous_event >= position) return {};
+      position = replaced->event.previous_event;
+      continue;
+    }
+    if (!decode_event(header.type, header.count, body, event)) return {};
+    uint64_t previous = 0;
+    for (size_t i = 0; i < event.items.size(); ++i) {
+      if (number(event.items[i].id) != id) continue;
+      previous = event.items[i].previous_event;
+      const uint64_t serial = number(event.detail.first_serial) + i;
+      if (!visit(header.type, header.at_wall_ms, event.detail, serial, EventSource::record)) return {};
+    }
+    // Events only ever point backwards: anything else is damage, and would never end.
+    if (previous >= position) return {};
+    position = previous;
+  }
+  return {};
+}
+
+/// Whether the records before an edit tell at least what it carries of them: then they tell it better. Looks
+/// at as many as it carries: an older edit on the way either carries what is missing, or the records before
+/// that have to have it.
 Result<bool> knows_as_much(Link& link, uint64_t id, const EditedRecord& edited) {
-  size_t left = edited.now.past.size();
-  if (left == 0) return true;
-  FQ_TRY(walk_events(link, id, edited.previous_event,
-                     [&](RecordType, int64_t, const EventDetail&, uint64_t, EventSource source) {
-                       if (source != EventSource::carried_error) --left;
-                       return left != 0;
-                     }));
-  return left == 0;
+  const size_t carried = edited.now.past.size();
+  if (carried == 0) return true;
+  size_t told = 0;
+  const EventVisitor count = [&](RecordType, int64_t, const EventDetail&, uint64_t, EventSource source) {
+    if (source != EventSource::carried_error) ++told;
+    return told < carried;
+  };
+  FQ_TRY(walk(link, id, edited.previous_event, count, [&](const EditedRecord& older) -> Result<bool> {
+    return told + older.now.past.size() < carried;
+  }));
+  return told == carried;
 }
 
 }  // namespace
@@ -116,62 +184,8 @@ EventDetail way_of(const MessageItem& item) {
 }
 
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit) {
-  std::vector<std::byte> record;
-  EventRecord event;
-  while (position != 0) {
-    std::optional<FilePlace> place;
-    uint64_t written_end = 0;
-    FQ_TRY(link.locked([&]() -> Result<void> {
-      place = link.stream().table().place(position);
-      written_end = link.header().ring_start.load(std::memory_order_relaxed);
-      return {};
-    }));
-    if (!place) return {};
-    FQ_TRY_SET(const bool found, link.reader().read_record(*place, position, written_end, record));
-    if (!found) return {};
-    const RecordHeader header = *decode_header(place->key, record);
-    const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
-    if (kind_of(header.type) == BodyKind::moved) {
-      const std::optional<MovedRecord> moved = decode_moved(body);
-      if (!moved) return {};
-      const bool goes_on =
-          header.type == RecordType::moved ||
-          visit(header.type, header.at_wall_ms, way_of(moved->message), 0, EventSource::record);
-      if (goes_on) visit_carried(*moved, visit);
-      return {};
-    }
-    if (kind_of(header.type) == BodyKind::edited) {
-      const std::optional<EditedRecord> edited = decode_edited(body);
-      if (!edited ||
-          !visit(header.type, header.at_wall_ms, way_of(edited->now.message), 0, EventSource::record))
-        return {};
-      if (edited->previous_event >= position) return {};
-      FQ_TRY_SET(const bool is_there, knows_as_much(link, id, *edited));
-      if (!is_there) return visit_carried(edited->now, visit), Result<void>();
-      position = edited->previous_event;
-      continue;
-    }
-    if (header.type == RecordType::replaced) {
-      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
-      if (!replaced) return {};
-      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
-      if (replaced->event.previous_event >= position) return {};
-      position = replaced->event.previous_event;
-      continue;
-    }
-    if (!decode_event(header.type, header.count, body, event)) return {};
-    uint64_t previous = 0;
-    for (size_t i = 0; i < event.items.size(); ++i) {
-      if (number(event.items[i].id) != id) continue;
-      previous = event.items[i].previous_event;
-      const uint64_t serial = number(event.detail.first_serial) + i;
-      if (!visit(header.type, header.at_wall_ms, event.detail, serial, EventSource::record)) return {};
-    }
-    // Events only ever point backwards: anything else is damage, and would never end.
-    if (previous >= position) return {};
-    position = previous;
-  }
-  return {};
+  return walk(link, id, position, visit,
+              [&](const EditedRecord& edited) { return knows_as_much(link, id, edited); });
 }
 
 Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snapshot) {

@@ -24,6 +24,8 @@ inline constexpr uint64_t kEndedBytesMax = 256 * 1024 * 1024;         // with ou
 inline constexpr uint64_t kEndedInlineBytesMax = 16 * 1024;           // of an output; a longer one is a file
 inline constexpr uint32_t kEndedFileRecords = kEndedRecordsMax / 16;  // the records that go at once
 inline constexpr uint64_t kEndedFileBytes = kEndedBytesMax / 16;      // the same in bytes
+// Of one message: a longer one would leave no room for any record beside it.
+inline constexpr uint64_t kEndedOutputBytesMax = kEndedBytesMax - kEndedFileBytes;
 
 class EndedLog {
  public:

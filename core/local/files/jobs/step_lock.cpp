@@ -31,12 +31,13 @@ Result<std::unique_ptr<StepLock>> StepLock::take(Disk& disk, uint64_t id, std::s
   if (descriptor < 0) return lock;
   struct flock wanted = lock_of(byte, F_WRLCK);
   const SignalsAllowed allowed(true);
-  while (::fcntl(descriptor, F_OFD_SETLKW, &wanted) != 0) {
-    if (errno != EINTR) return sys_error("lock", disk.label() + ": running", errno);
+  // A signal that came before the wait interrupts no call: it is asked for each time.
+  do {
     if (interrupt != nullptr && interrupt->raised())
       return Error{ErrorKind::later, "step '" + std::string(name) + "': interrupted", 0};
-  }
-  return lock;
+    if (::fcntl(descriptor, F_OFD_SETLKW, &wanted) == 0) return lock;
+  } while (errno == EINTR);
+  return sys_error("lock", disk.label() + ": running", errno);
 }
 
 StepLock::~StepLock() {
