@@ -16,7 +16,7 @@
 namespace fq::test {
 
 /// A command as an administrator types it. Throws where the server is not to be reached.
-Reply command(const TestServer& server, std::initializer_list<std::string_view> words);
+Reply command(const TestServer& server, const std::vector<std::string_view>& words);
 
 class TestCluster {
  public:

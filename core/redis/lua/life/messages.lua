@@ -87,7 +87,7 @@ function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
 -- It has ended, and somebody may wait for that or for its room.
 local function note_end(call, m)
-  ends.note(call, m.id)
+  ends.note_end(call, m.id)
   if call.awaited then bell.note(call, 'r', m.path) end
 end
 
