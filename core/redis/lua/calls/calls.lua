@@ -3,7 +3,9 @@
 local M = {}
 local SCHEMA = '1'
 local FIRED = 64       -- timers, in one call
-local JUMP = 16777216  -- ids and serials that a restarted server may have forgotten to have given
+-- Ids and serials that a restarted server may have forgotten to have given: 2^24, or 64 for each ms since then, and 2^37 (24 days
+-- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.
+local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
 local HELD = 256       -- of sessions that are over, in one call
 
@@ -45,8 +47,9 @@ end
 local function follow_server(call, run, before)
   if call.run == run then return end
   if call.run then
-    local jump = math.max(JUMP, 64 * (call.now - before))
-    call.n, call.serial, call.grace = call.n + jump * call.step, call.serial + jump, call.now + GRACE
+    local jump = math.min(math.max(JUMP, 64 * (call.now - before)), JUMP_MOST)
+    local left = math.max(0, math.floor((records.ID_MAX - call.n) / call.step))
+    call.n, call.serial, call.grace = call.n + math.min(jump, left) * call.step, call.serial + jump, call.now + GRACE
   end
   call.run, call.other_run = run, true
   shares.reset(call)
