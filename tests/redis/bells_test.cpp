@@ -5,7 +5,6 @@
 // System.
 #include <atomic>
 #include <list>
-#include <optional>
 // fq, below us.
 #include "core/base/clock.h"
 // Tests.
@@ -168,33 +167,6 @@ TEST_CASE("who waits for one tenant is told however many wait for others, and wh
   }
   CHECK(waiter.reply().deliveries.at(0).tenant == "a/b");
   CHECK(command(server, {"EXISTS", kShardTag + "bt"}).number == 0);
-}
-
-TEST_CASE("those who were killed while they waited are struck out, and no others") {
-  const TestServer server;
-  const auto queue = open_on(real_time_engine(), server.spool());
-  const bool is_some_alive = GENERATE(true, false);
-  std::optional<Waiter> waiter;
-  if (is_some_alive) waiter.emplace(at(server.spool(kPatient)), until_there(), "a");
-  if (is_some_alive) wait_for_waiters(server, 1, kShardTag + "bf");
-  push_one(*queue, "other", "x");
-  constexpr int kDead = 40;
-  for (int i = 0; i < kDead; ++i) {
-    const std::string nonce = "dead" + std::to_string(10 + i),
-                      tenant = i % 2 == 0 ? "a" : "b" + std::to_string(i);
-    command(server, {"ZADD", kShardTag + "bf", "+inf", nonce + tenant});
-    const std::string others = command(server, {"HGET", kShardTag + "bt", tenant}).text;
-    command(server, {"HSET", kShardTag + "bt", tenant, others + nonce});
-  }
-  command(server, {"HSET", kShardTag + "h", "waiters", "41"});
-  for (int i = 0; i < 4 * kDead; ++i) push_one(*queue, "other", "x");
-  CHECK(command(server, {"ZCARD", kShardTag + "bf"}).number == (is_some_alive ? 1 : 0));
-  CHECK(command(server, {"HLEN", kShardTag + "bt"}).number == (is_some_alive ? 1 : 0));
-  CHECK(command(server, {"HGET", kShardTag + "h", "waiters"}).text == (is_some_alive ? "1" : "0"));
-  if (!is_some_alive) return;
-  CHECK(!waiter->is_back(0));
-  push_one(*queue, "a", "x");
-  CHECK(waiter->reply().deliveries.at(0).tenant == "a");
 }
 
 TEST_CASE("who gives up waiting for a message is struck out") {

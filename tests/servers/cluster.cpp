@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <stdexcept>
 #include <thread>

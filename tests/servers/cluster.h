@@ -2,7 +2,6 @@
 #pragma once
 
 // System.
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
