@@ -4,8 +4,10 @@
 // System.
 #include <sys/wait.h>
 #include <unistd.h>
+// fq, below us.
+#include "core/redis/redis_queue.h"
 // Tests.
-#include "tests/redis/fixture.h"
+#include "tests/redis/dead_client.h"
 
 namespace fq::test {
 
@@ -168,6 +170,24 @@ TEST_CASE("a caller that died is not waited for when its time is over") {
   run.reset();
   s.queue.reset();
   s.caller.reset();
+  CHECK(s.keys_left() == 0);
+}
+
+TEST_CASE(
+    "what is written behind the end of its session, or of its reading, is taken no more and leaves nothing") {
+  Scene s;
+  auto run = s.begin({});
+  s.write(*run, kMiB);
+  SECTION("its session is over") {
+    s.clock.advance(15'000);
+    somebody_calls(s.server, s.clock);
+  }
+  SECTION("its caller has read enough") {
+    auto& shard = dynamic_cast<RedisQueue&>(*s.queue).shard();
+    REQUIRE(shard.change("change", {"run_drop", std::to_string(number(s.delivery.id)), "1"}).ok());
+  }
+  CHECK(s.keys_left() == 0);
+  s.write(*run, 2 * kMiB);
   CHECK(s.keys_left() == 0);
 }
 

@@ -8,21 +8,6 @@
 
 namespace fq::test {
 
-namespace {
-
-/// A call of a process that has none of ours.
-void somebody_calls(const TestServer& server, FakeClock& clock) {
-  const std::string tag = "fq1:fq:{default:0:0}:", now = std::to_string(clock.boot_ms());
-  const std::string function = std::string(told_time_library().name) + "_change";
-  command(server, {"HSET", tag + "h", "clock", now});
-  const std::string run = command(server, {"HGET", tag + "h", "run"}).text;
-  const Reply reply =
-      command(server, {"FCALL", function, "2", tag + "h", tag + "c", run, "another", "cancel"});
-  REQUIRE(reply.kind != Reply::Kind::error);
-}
-
-}  // namespace
-
 TEST_CASE("what a dead client held comes back when nobody has heard of it for its time") {
   FakeClock clock;
   const TestServer server;

@@ -7,6 +7,8 @@
 #include <deque>
 #include <map>
 #include <set>
+// Tests.
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -29,13 +31,6 @@ Delivery next_of(Queue& queue) {
   LeaseReply reply = answered(queue.lease(for_a_minute()));
   REQUIRE(reply.deliveries.size() == 1);
   return std::move(reply.deliveries[0]);
-}
-
-uint64_t count_of(const TestServer& server, const std::string& what) {
-  const std::string stats = command(server, {"INFO", "commandstats"}).text;
-  const std::string word = "cmdstat_" + what + ":calls=";
-  const size_t at = stats.find(word);
-  return at == std::string::npos ? 0 : std::stoull(stats.substr(at + word.size()));
 }
 
 }  // namespace
@@ -257,7 +252,7 @@ TEST_CASE("what turns cost is read and told without a call more, and by turns wi
     set_fair_by(*s.queue, by);
     end_run(*s.queue, next_of(*s.queue).receipt, 1'000);
     const auto counted = [&] {
-      return Cost{count_of(s.server, "fcall"), count_of(s.server, "hmget"), count_of(s.server, "hget")};
+      return Cost{calls_of(s.server, "fcall"), calls_of(s.server, "hmget"), calls_of(s.server, "hget")};
     };
     const Cost before = counted();
     for (int i = 0; i < 10; ++i) end_run(*s.another(), next_of(*s.another()).receipt, 1'000);
@@ -278,9 +273,9 @@ TEST_CASE("a queue of one shard keeps nothing of what its turns cost, and reads 
   fill(*queue, "a", 10);
   const auto reads_of_one = [&](FairBy by) {
     set_fair_by(*queue, by);
-    const uint64_t before = count_of(server, "hget");
+    const uint64_t before = calls_of(server, "hget");
     end_run(*queue, next_of(*queue).receipt, 1'000);
-    return count_of(server, "hget") - before;
+    return calls_of(server, "hget") - before;
   };
   CHECK(reads_of_one(GENERATE(FairBy::bytes, FairBy::time)) == reads_of_one(FairBy::turns));
   const Reply keys = command(server, {"KEYS", "*:h"});

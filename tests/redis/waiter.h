@@ -56,10 +56,10 @@ class Waiter {
   std::future<Result<LeaseReply>> reply_;
 };
 
-/// How often functions were called.
-inline uint64_t calls_of(const TestServer& server) {
+/// How often functions were called, or another command; also by functions.
+inline uint64_t calls_of(const TestServer& server, const std::string& what = "fcall") {
   const std::string info = command(server, {"INFO", "commandstats"}).text;
-  const std::string word = "cmdstat_fcall:calls=";
+  const std::string word = "cmdstat_" + what + ":calls=";
   const size_t at = info.find(word);
   return at == std::string::npos ? 0 : std::strtoull(info.c_str() + at + word.size(), nullptr, 10);
 }

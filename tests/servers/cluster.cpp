@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -60,12 +61,12 @@ void order(const TestServer& server, std::initializer_list<std::string_view> wor
 
 }  // namespace
 
-Reply command(const TestServer& server, std::initializer_list<std::string_view> words) {
+Reply command(const TestServer& server, const std::vector<std::string_view>& words) {
   RedisPlace place;
   place.socket = server.socket();
   Result<std::unique_ptr<Server>> connection = Server::open(place, "");
   if (!connection) throw std::runtime_error(connection.error().text);
-  Result<Reply> reply = (*connection)->call(std::vector<std::string_view>(words));
+  Result<Reply> reply = (*connection)->call(words);
   if (!reply) throw std::runtime_error(reply.error().text);
   return std::move(reply).value();
 }

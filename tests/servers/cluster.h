@@ -2,7 +2,6 @@
 #pragma once
 
 // System.
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +15,7 @@
 namespace fq::test {
 
 /// A command as an administrator types it. Throws where the server is not to be reached.
-Reply command(const TestServer& server, std::initializer_list<std::string_view> words);
+Reply command(const TestServer& server, const std::vector<std::string_view>& words);
 
 class TestCluster {
  public:

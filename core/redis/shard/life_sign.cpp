@@ -47,6 +47,11 @@ Result<void> LifeSign::tell(const Holdings::Words& words) {
 }
 
 /// A server that does not hear it finds out in time.
-void LifeSign::leave() { static_cast<void>(shard_.change("change", {"leave"})); }
+void LifeSign::leave() {
+  for (bool more = true; more;) {
+    const Result<Reply> reply = shard_.change("change", {"leave"});
+    more = reply && reply->at(1).at(0).number == 1;
+  }
+}
 
 }  // namespace fq

@@ -46,6 +46,8 @@ constexpr Meaning kMeanings[] = {
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
     {"FQLEAVING", ErrorKind::later,
      "the message that this would replace is on its way to another queue; try again"},
+    {"FQIDS", ErrorKind::unusable,
+     "has given all ids that there are to messages of this queue; push to another one"},
     {"FQEVENTS", ErrorKind::bad_data,
      "has no time in milliseconds as 'events' among what is fixed of a shard of this queue"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},

@@ -26,7 +26,8 @@ local function ring_on(channel)
   local heard = redis.pcall('SPUBLISH', channel, '')
   return type(heard) == 'number' and heard > 0
 end
-function M.ring(call, nonce) return ring_on(call.tag .. 'bell:' .. nonce) end
+function M.channel(call, nonce) return call.tag .. 'bell:' .. nonce end
+function M.ring(call, nonce) return ring_on(M.channel(call, nonce)) end
 
 -- These are told that what they wait for has come about, and wait for it no more. A nonce is what they begin with.
 local NONCE_BYTES = text.NONCE_BYTES

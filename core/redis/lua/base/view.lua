@@ -101,20 +101,35 @@ function M.take(v, member)
   end
 end
 
--- All of them, in order.
-function M.all(v)
-  while not v.whole do read_on(v, LARGE_PAGE) end
-  local entries, new, next_new = {}, sorted(v), 1
-  for i = v.at, #v.had, 2 do
-    if not v.gone[v.had[i]] then
-      local there = {tonumber(v.had[i + 1]), v.had[i]}
-      while new[next_new] and goes_before(v.order_of, new[next_new], there) do
-        entries[#entries + 1], next_new = new[next_new], next_new + 1
-      end
-      entries[#entries + 1] = there
+-- Each that is there when it is begun, in order. Who stops has read little more than that far.
+function M.each(v)
+  local new, next_new, at = {}, 1, v.at
+  for i, entry in ipairs(sorted(v)) do new[i] = entry end
+  local function there()
+    while true do
+      local member = v.had and v.had[at]
+      if member and not v.gone[member] then return {tonumber(v.had[at + 1]), member} end
+      if not member and v.whole then return nil end
+      if member then at = at + 2 else read_on(v, LARGE_PAGE) end
     end
   end
-  for i = next_new, #new do entries[#entries + 1] = new[i] end
+  return function()
+    local entry = there()
+    if new[next_new] and (not entry or goes_before(v.order_of, new[next_new], entry)) then
+      next_new = next_new + 1
+      return new[next_new - 1]
+    end
+    at = at + 2
+    return entry
+  end
+end
+-- All of them, in order.
+function M.all(v)
+  local entries, last = {}, 0
+  for entry in M.each(v) do
+    last = last + 1
+    entries[last] = entry
+  end
   return entries
 end
 

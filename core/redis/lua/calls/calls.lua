@@ -3,9 +3,11 @@
 local M = {}
 local SCHEMA = '1'
 local FIRED = 64       -- timers, in one call
-local JUMP = 16777216  -- ids and serials that a restarted server may have forgotten to have given
+-- Ids and serials that a restarted server may have forgotten to have given: 2^24, or 64 for each ms since then, and 2^37 (24 days
+-- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.
+local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
-local HELD = 256       -- of one session that is over, in one call
+local HELD = 256       -- of sessions that are over, in one call
 
 -- Without effect: what is due is not done yet. Also returns when the last call was. Of more than 64 fields, with those that
 -- a push adds, the table of a call would be grown once more in each.
@@ -20,7 +22,7 @@ function M.look(keys)
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
     limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), opened = tonumber(root[22] or 0) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
-    messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
+    messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
   call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited}
@@ -45,8 +47,9 @@ end
 local function follow_server(call, run, before)
   if call.run == run then return end
   if call.run then
-    local jump = math.max(JUMP, 64 * (call.now - before))
-    call.n, call.serial, call.grace = call.n + jump * call.step, call.serial + jump, call.now + GRACE
+    local jump = math.min(math.max(JUMP, 64 * (call.now - before)), JUMP_MOST)
+    local left = math.max(0, math.floor((records.ID_MAX - call.n) / call.step))
+    call.n, call.serial, call.grace = call.n + math.min(jump, left) * call.step, call.serial + jump, call.now + GRACE
   end
   call.run, call.other_run = run, true
   shares.reset(call)
@@ -59,18 +62,20 @@ local function end_of_session(call)
   return math.max(first[1], call.grace), first[2]
 end
 
--- What it holds comes back, as far as one call does it.
+-- What it holds comes back, as far as one call does it. False: there is more.
 function M.end_session(call, nonce)
-  for i, id in ipairs(sessions.held(call, nonce)) do
-    if i > HELD then return end
-    messages.crash(call, store.find(call, id))
-  end
+  local left = HELD - (call.taken_back or 0)
+  local ids = sessions.held(call, nonce, left + 1)
+  for i = 1, math.min(left, #ids) do messages.crash(call, store.find(call, ids[i])) end
+  call.taken_back = HELD - left + math.min(left, #ids)
+  if #ids > left then return false end
   sessions.close(call, nonce)
+  return true
 end
 
 -- When time changes something here, but for sessions that are over: their ends are no news while they live.
 local function due_of(call)
-  if #call.ended > 0 then return 0 end
+  if ends.first(call) then return 0 end
   local timer, grave, ended = view.first(places.timers(call)), places.first_grave(call), told.first(call)
   return math.min(timer and timer[1] or math.huge, ended and ended[1] or math.huge, tree.due(call),
     grave and grave[1] + call.settings.dead_retention or math.huge)
@@ -79,7 +84,7 @@ end
 local function next_of(call, due) return math.min(due, schedules.due(call), crossings.due(call)) end
 function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) <= call.now end
 
--- What is due first is done. False: nothing is.
+-- What is due first is done. False: nothing is, or no more in this call.
 local function fire(call)
   local first, node, session_end, nonce = view.first(places.timers(call)), tree.due(call), end_of_session(call)
   local due = first and first[1] or math.huge
@@ -90,7 +95,7 @@ local function fire(call)
   elseif node <= session_end then
     tree.fire(call)
   else
-    M.end_session(call, nonce)
+    return M.end_session(call, nonce)
   end
   return true
 end

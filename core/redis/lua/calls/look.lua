@@ -74,16 +74,9 @@ local LOOKS = {
   -- Which ('t': delayed and leased, 'lv': leased by living, 'd': dead, 'hd': held), from when and behind which id, n: by time, then by id. Of
   -- each its time and what is shown of it.
   timed = function(call, args)
-    local found, from, more = {}, 0, true
-    local key, at, behind, n = call.tag .. args[2], args[3], tonumber(args[4]), tonumber(args[5])
-    while more and #found < n do
-      local page = redis.call('ZRANGE', key, at, '+inf', 'BYSCORE', 'LIMIT', from, n, 'WITHSCORES')
-      for i = 1, #page, 2 do
-        local id = struct.unpack('>I8', page[i])
-        local is_behind = tonumber(page[i + 1]) > tonumber(at) or id > behind
-        if is_behind and #found < n then found[#found + 1] = {page[i + 1], shown(call, id)} end
-      end
-      from, more = from + n, #page == 2 * n
+    local found = {}
+    for i, each in ipairs(pages.behind(call.tag .. args[2], args[3], tonumber(args[4]), tonumber(args[5]))) do
+      found[i] = {each[1], shown(call, each[2])}
     end
     return found
   end,

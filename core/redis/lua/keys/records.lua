@@ -6,6 +6,7 @@ local M = {}
 
 M.READY, M.DELAYED, M.LEASED, M.HELD, M.DEAD = 0, 1, 2, 3, 4
 M.ACKED, M.CANCELLED = 5, 6  -- ended, and still told of
+M.ID_MAX = 9007199254740991  -- 2^53 - 1: behind it not every number is one here, and an id would not say its shard
 local VERSION = 1
 
 -- A message is a head of fixed size, its tenant and its sort key, and behind them what only the client reads.

@@ -18,6 +18,7 @@ local UNREAD_MOST = 8388608  -- what is written beyond it is lost
 local PIECE_BLOCKS = 4       -- of one reply
 local READ_ON = 60000        -- ms in which those who read it already may go on when it is over
 local CHANNELS = {'o', 'e'}
+local LEFT = 2               -- `over`: nobody writes it any more
 
 local function key_of(tag, name) return tag .. 'ro:' .. name end
 local function block_of(tag, name, channel, block) return tag .. 'rb:' .. name .. ':' .. channel .. ':' .. text.num(block) end
@@ -39,11 +40,12 @@ function M.begin_call(call, number, pid)
   return true
 end
 
--- It may be begun to be read no more, and goes when those who read it have had the time to.
+-- It may be begun to be read no more, and goes when those who read it have had the time to. What came later would stay.
 local function remove(call, name)
   local tag = call.tag
-  local of = fields_of(tag, name, 'call', 'nonce', 'ow', 'ob', 'ew', 'eb')
+  local of = fields_of(tag, name, 'call', 'nonce', 'ow', 'ob', 'ew', 'eb', 'over')
   local id, delivery = id_of(name)
+  if of[2] ~= '0' and of[7] == '0' then redis.call('HSET', key_of(tag, name), 'over', LEFT) end
   redis.call('ZREM', tag .. 'rs:' .. id, delivery)
   redis.call('SREM', tag .. 'sr:' .. of[2], name)
   redis.call('SREM', tag .. 'cr:' .. of[1], name)
@@ -97,7 +99,7 @@ end
 -- What it called for stays no longer, and what it wrote is over.
 local function end_session(call, nonce)
   for _, number in ipairs(redis.call('SMEMBERS', call.tag .. 'cs:' .. nonce)) do M.end_call(call, number) end
-  for _, name in ipairs(redis.call('SMEMBERS', call.tag .. 'sr:' .. nonce)) do M.leave(call, name, 2) end
+  for _, name in ipairs(redis.call('SMEMBERS', call.tag .. 'sr:' .. nonce)) do M.leave(call, name, LEFT) end
 end
 
 -- The session has these, and no others.
@@ -106,7 +108,7 @@ function M.agree(call, its_runs, its_calls)
     local is_its = {}
     for name in string.gmatch(names, '%S+') do is_its[name] = true end
     for _, name in ipairs(redis.call('SMEMBERS', key)) do
-      if not is_its[name] then over(call, name, 2) end
+      if not is_its[name] then over(call, name, LEFT) end
     end
   end
   each_other(call.tag .. 'cs:' .. call.session, its_calls, M.end_call)
@@ -148,10 +150,10 @@ local function append(tag, name, channel, written, bytes)
   return written
 end
 
--- Behind what there is. Reply: as of state.
+-- Behind what there is, of a run that is not over. Reply: as of state.
 function M.add(tag, name, channel, bytes)
-  local of = fields_of(tag, name, 'call', 'waits', channel .. 'w', channel .. 'r', channel .. 'l', channel .. 'b', 'nonce', 'heard')
-  if of[7] == '0' then return {0, '0'} end
+  local of = fields_of(tag, name, 'call', 'waits', channel .. 'w', channel .. 'r', channel .. 'l', channel .. 'b', 'nonce', 'heard', 'over')
+  if of[7] == '0' or of[9] ~= '0' then return {0, '0'} end
   if of[8] ~= '0' then
     redis.call('HSET', key_of(tag, name), 'heard', 0)
     bell.tell_of(tag, 'o', (id_of(name)))

@@ -114,10 +114,13 @@ function M.news(call)
   return call.news_taken
 end
 
--- The ids that it holds.
-function M.held(call, nonce)
+-- The ids that it holds, at most so many where `most` is said.
+function M.held(call, nonce, most)
   local ids = {}
-  for _, entry in ipairs(view.all(held_by(call, nonce))) do ids[#ids + 1] = (struct.unpack('>I8', entry[2])) end
+  for entry in view.each(held_by(call, nonce)) do
+    if #ids == most then break end
+    ids[#ids + 1] = (struct.unpack('>I8', entry[2]))
+  end
   return ids
 end
 function M.close(call, nonce)

@@ -76,14 +76,8 @@ end
 function M.page(call, lists, before, before_id, n)
   local found = {}
   for list in string.gmatch(lists, '.') do
-    local from, more, taken = 0, true, 0
-    while more and taken < n do
-      local page = redis.call('ZREVRANGEBYSCORE', call.tag .. list, before, '-inf', 'WITHSCORES', 'LIMIT', from, n)
-      for i = 1, #page, 2 do
-        local at, id = tonumber(page[i + 1]), struct.unpack('>I8', page[i])
-        if at < tonumber(before) or id < before_id then found[#found + 1], taken = {at, id}, taken + 1 end
-      end
-      from, more = from + n, #page == 2 * n
+    for _, each in ipairs(pages.before(call.tag .. list, before, before_id, n)) do
+      found[#found + 1] = {tonumber(each[1]), each[2]}
     end
   end
   table.sort(found, function(a, b)

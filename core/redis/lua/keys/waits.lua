@@ -17,11 +17,13 @@ function M.first(call, id)
   return first and (struct.unpack('>I8', first[2])) or nil
 end
 
--- All that died with it.
+-- Each that died with it.
 function M.buried(call, id)
-  local ids = {}
-  for _, entry in ipairs(view.all(view_of(call, 'y:', id))) do ids[#ids + 1] = (struct.unpack('>I8', entry[2])) end
-  return ids
+  local each = view.each(view_of(call, 'y:', id))
+  return function()
+    local entry = each()
+    return entry and (struct.unpack('>I8', entry[2]))
+  end
 end
 
 -- It waits for that one no more.

@@ -1,6 +1,5 @@
 -- after - messages that come after others: held until those have ended.
 local M = {}
-local STEPS = 1024  -- in one call
 
 -- What a new one waits for, each once; `behind`: the one that has its key.
 local function waits_of(p, behind)
@@ -95,39 +94,40 @@ local function died_with(call, m)
   return true
 end
 
-local function hold_again(call, id, steps)
+local function hold_again(call, id)
   local pass
   repeat
     pass = false
-    for _, each in ipairs(waits.buried(call, id)) do
+    for each in waits.buried(call, id) do
       local m = store.find(call, each)
-      if steps == 0 then return 0 end
+      if not ends.may_go_on(call) then return end
       if m and m.state == records.DEAD and died_with(call, m) then
         M.kick(call, m)
-        steps, pass = steps - 1, true
+        ends.count_step(call)
+        pass = true
       end
     end
   until not pass
-  return steps
 end
 
 -- Those that waited for what ended first go first, and among them those that began to wait first.
 function M.settle(call)
-  local steps = STEPS
-  while #call.ended > 0 and steps > 0 do
-    local id = call.ended[1]
+  local id = ends.first(call)
+  while id and ends.may_go_on(call) do
     local state = store.state(call, id)
     if store.has_ended(state) then
       local waiter = waits.first(call, id)
-      while waiter and steps > 0 do
+      while waiter and ends.may_go_on(call) do
         settle_wait(call, store.find(call, waiter), id, state)
-        steps = steps - 1
+        ends.count_step(call)
         waiter = waits.first(call, id)
       end
     else
-      steps = hold_again(call, id, steps)
+      hold_again(call, id)
     end
-    if steps > 0 then ends.done(call) end
+    if not ends.may_go_on(call) then return end
+    ends.done(call)
+    id = ends.first(call)
   end
 end
 

@@ -87,7 +87,7 @@ function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
 -- It has ended, and somebody may wait for that or for its room.
 local function note_end(call, m)
-  ends.note(call, m.id)
+  ends.note_end(call, m.id)
   if call.awaited then bell.note(call, 'r', m.path) end
 end
 
@@ -161,6 +161,7 @@ end
 -- is not counted as pushed here; `p.from`: that one, where it is known, and its id there. `waits`: what it waits for, of a
 -- push.
 function M.add(call, p, waits)
+  if call.n + call.step > records.ID_MAX then error(redis.error_reply('FQIDS there is none left')) end
   local m = {id = call.n + call.step, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,

@@ -1,0 +1,122 @@
+// call_bounds_test - one call of the server's program does so much and no more, however much there is to do:
+// nobody else is answered meanwhile.
+
+// Tests.
+#include "tests/redis/dead_client.h"
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+const std::string kBounded = "fq1:fq:{default:0:0}:";
+constexpr int64_t kStepsOfCall = 1'024;  // of messages that came after others: see ends.lua
+constexpr int64_t kHeldOfCall = 256;     // of sessions that are over: see calls.lua
+
+int64_t members_of(const TestServer& server, const std::string& list) {
+  return command(server, {"ZCARD", kBounded + list}).number;
+}
+
+/// One call of a client that does nothing but that, by its own hand: a queue would go on until all is done.
+Reply call_bounded(const TestServer& server, FakeClock& clock, std::vector<std::string> words) {
+  command(server, {"HSET", kBounded + "h", "clock", std::to_string(clock.boot_ms())});
+  const std::string run = command(server, {"HGET", kBounded + "h", "run"}).text;
+  std::vector<std::string> all = {
+      "FCALL", std::string(told_time_library().name) + "_change", "2", kBounded + "h", kBounded + "c", run};
+  all.insert(all.end(), words.begin(), words.end());
+  const Reply reply = command(server, {all.begin(), all.end()});
+  REQUIRE(reply.kind != Reply::Kind::error);
+  return reply;
+}
+
+void push_copies(Queue& queue, size_t count, const NewMessage& message) {
+  const std::vector<NewMessage> batch(500, message);
+  for (size_t pushed = 0; pushed < count; pushed += batch.size())
+    answered(queue.push({batch.data(), std::min(batch.size(), count - pushed)}));
+}
+
+}  // namespace
+
+TEST_CASE("a call settles so many that came after others, however many ids it is given") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr int64_t kChildren = 3 * kStepsOfCall;
+  const MessageId parent = push_one(*queue, "p", "parent");
+  std::vector<std::string> cancel = {"nonce1", "cancel", "-1", std::to_string(number(parent))};
+  for (int i = 0; i < 64; ++i) cancel.push_back(std::to_string(number(push_one(*queue, "o", "other"))));
+  NewMessage child = message_for("c");
+  child.after = {parent};
+  push_copies(*queue, kChildren, child);
+  REQUIRE(members_of(server, "hd") == kChildren);
+  call_bounded(server, clock, cancel);
+  CHECK(members_of(server, "d") == kStepsOfCall);
+  // Of what has ended only that is kept for the next call that others wait for.
+  CHECK(command(server, {"HSTRLEN", kBounded + "h", "ended"}).number == 8);
+  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  CHECK(members_of(server, "d") == 2 * kStepsOfCall);
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());  // that goes on until all is done
+  CHECK(members_of(server, "d") == kChildren);
+  CHECK(members_of(server, "hd") == 0);
+  CHECK(answered(queue->check()).findings.lines.empty());
+}
+
+TEST_CASE("a call holds so many again that died with one that lives again") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr int64_t kChildren = 2 * kStepsOfCall + 10;
+  NewMessage child = message_for("c");
+  child.after = {push_one(*queue, "p", "parent")};
+  push_copies(*queue, kChildren, child);
+  Settle verdict;
+  verdict.receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt;
+  verdict.verdict = Verdict::bury;
+  answered(queue->settle({&verdict, 1}));
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());
+  REQUIRE(members_of(server, "d") == kChildren + 1);
+  call_bounded(server, clock, {"nonce1", "kick", "-1", std::to_string(number(child.after[0]))});
+  CHECK(members_of(server, "hd") == kStepsOfCall);
+  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  CHECK(members_of(server, "hd") == 2 * kStepsOfCall);
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(members_of(server, "hd") == kChildren);
+  CHECK(members_of(server, "d") == 0);
+  CHECK(answered(queue->check()).findings.lines.empty());
+}
+
+TEST_CASE("a call takes back so much of sessions that are over, and the next ones the rest") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr size_t kTaken = 3 * kHeldOfCall - 10;
+  push_copies(*queue, kTaken, message_for("t"));
+  take_and_die(server, clock, kTaken / 2);
+  take_and_die(server, clock, kTaken - kTaken / 2);
+  REQUIRE(members_of(server, "lv") == kTaken);
+  clock.advance(15'000);
+  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  CHECK(members_of(server, "lv") == kTaken - kHeldOfCall);
+  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  CHECK(members_of(server, "lv") == kTaken - 2 * kHeldOfCall);
+  CHECK(answered(queue->lease({.want = 0})).deliveries.empty());
+  CHECK(members_of(server, "lv") == 0);
+  CHECK(answered(queue->check()).findings.lines.empty());
+}
+
+TEST_CASE("all that a client held comes back when it says that it leaves, however much that is") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr size_t kTaken = 2 * kHeldOfCall + 10;
+  push_copies(*queue, kTaken, message_for("t"));
+  auto other = open_on(told_time_engine(), server.spool(), &clock);
+  while (!answered(other->lease({.want = kTaken})).deliveries.empty()) continue;
+  REQUIRE(members_of(server, "lv") == kTaken);
+  other.reset();
+  CHECK(members_of(server, "lv") == 0);
+  CHECK(answered(queue->attendees()).empty());
+  CHECK(answered(queue->check()).findings.lines.empty());
+}
+
+}  // namespace fq::test

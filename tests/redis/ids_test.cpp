@@ -1,0 +1,62 @@
+// ids_test - ids go on behind all that a server may have given and lost, and tell their shard, to the last
+// one that there is.
+
+// Tests.
+#include "tests/redis/sharded_fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr uint64_t kIdMax = (uint64_t{1} << 53) - 1;
+constexpr uint64_t kStepOfShards = 1'024;
+constexpr uint64_t kJumpMost = uint64_t{1} << 37;
+
+/// The shard was another server's until then.
+void was_of_another(const Sharded& s, uint64_t shard, const std::string& until_ms) {
+  command(s.server, {"HSET", tag_of(s.server, shard) + "h", "run", "another", "now", until_ms});
+}
+
+}  // namespace
+
+TEST_CASE("after a time of any length ids go on so much farther, and tell their shard") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  const uint64_t step = shards == 1 ? 1 : kStepOfShards;
+  const Sharded s(shards);
+  const MessageId first = push_one(*s.queue, "a", "x");
+  const uint64_t shard = shards == 1 ? 0 : shard_of(first);
+  was_of_another(s, shard, "1");  // in 1970
+  const MessageId next = push_one(*s.queue, "a", "x");
+  CHECK(number(next) == number(first) + (kJumpMost + 1) * step);
+  CHECK(answered(s.queue->get(next)).has_value());
+}
+
+TEST_CASE("where no id is left a push is refused, and all that is there is served") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  const uint64_t step = shards == 1 ? 1 : kStepOfShards;
+  const Sharded s(shards);
+  const MessageId first = push_one(*s.queue, "a", "x");
+  const uint64_t shard = shards == 1 ? 0 : shard_of(first);
+  const uint64_t last = kIdMax - (kIdMax - number(first)) % step;
+  const std::string root = tag_of(s.server, shard) + "h";
+  SECTION("they were given one after the other") {
+    command(s.server, {"HSET", root, "n", std::to_string(last - step)});
+    CHECK(number(push_one(*s.queue, "a", "x")) == last);
+  }
+  SECTION("another server may have given them") {
+    command(s.server, {"HSET", root, "n", std::to_string(last - 5 * step)});
+    was_of_another(s, shard, "1");
+  }
+  NewMessage message = message_for("a");
+  const Result<PushReply> refused = s.queue->push({&message, 1});
+  if (refused) {
+    REQUIRE(refused->error);
+    CHECK(refused->error->text.find("has given all ids") != std::string::npos);
+  } else {
+    CHECK(refused.error().text.find("has given all ids") != std::string::npos);
+  }
+  CHECK(answered(s.queue->lease(for_a_minute())).deliveries.at(0).id == first);
+  CHECK(command(s.server, {"HGET", root, "n"}).text == std::to_string(last));
+}
+
+}  // namespace fq::test
