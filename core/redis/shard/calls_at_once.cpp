@@ -43,4 +43,9 @@ Result<Reply> CallsAtOnce::answer(size_t call, Shard::Lost lost) {
   return each.shard.change(each.function, each.arguments.words(), lost, &each.first);
 }
 
+Result<Reply> CallsAtOnce::answer(size_t call, const Shard::Again& again) {
+  Call& each = calls_[call];
+  return each.shard.change(each.function, each.arguments.words(), again, &each.first);
+}
+
 }  // namespace fq

@@ -25,6 +25,7 @@ class CallsAtOnce {
   void send();
   /// Once for each: see Shard::change().
   Result<Reply> answer(size_t call, Shard::Lost lost);
+  Result<Reply> answer(size_t call, const Shard::Again& again);
 
  private:
   struct Call {

@@ -11,6 +11,7 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
+#include "core/redis/shard/doubt.h"
 #include "core/redis/wire/answer.h"
 #include "core/redis/wire/flight.h"
 
@@ -142,12 +143,12 @@ bool ServerLink::was_cut(const Error& error) {
 
 Result<Reply> ServerLink::call(std::string_view key, Words words) {
   const auto same = [&](const Server&) { return std::vector<std::string_view>(words.begin(), words.end()); };
-  Result<Said> said = say(key, same);
-  if (!said && was_cut(said.error())) said = say(key, same);
-  if (!said) return std::move(said).error();
-  if (said->reply.kind == Reply::Kind::error)
-    return error_of_refusal(said->server, words[0], said->reply.text);
-  return std::move(said->reply);
+  return ask_twice(*this, [&]() -> Result<Reply> {
+    FQ_TRY_SET(Said said, say(key, same));
+    if (said.reply.kind == Reply::Kind::error)
+      return error_of_refusal(said.server, words[0], said.reply.text);
+    return std::move(said.reply);
+  });
 }
 
 /// What one of them has given away is asked for again, but nobody waits for one that is gone.
