@@ -32,6 +32,10 @@ class Server {
   /// What its answers mean.
   Level level() const { return level_; }
   bool is_over() { return wire_.is_over(); }
+  /// False: there is nothing to be heard from it, or it is a replica by now, which refuses changes and
+  /// answers all else from what it has. It is asked now and then; of a cluster others tell, and a socket
+  /// leads nowhere else.
+  bool is_still_usable();
 
   /// Adds a command that the next call sends, with others; its reply has to be received, too.
   void add(Words words);
@@ -57,7 +61,10 @@ class Server {
 
  private:
   Server(Wire wire, const RedisPlace& place)
-      : wire_(std::move(wire)), call_ms_(place.call_ms), asked_level_(place.level) {}
+      : wire_(std::move(wire)),
+        call_ms_(place.call_ms),
+        asked_level_(place.level),
+        has_hosts_(!place.hosts.empty()) {}
   static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
                                                   const std::string& password);
   Result<Reply> greet(Words words);
@@ -65,19 +72,23 @@ class Server {
   Result<void> look_at_it();
   void set_level(std::string_view info);
   Result<void> look_for_replica();
+  Result<void> look_at_replication();
   Result<void> check_strict();
   Result<void> choose_database(uint32_t database);
 
   Wire wire_;
   int64_t call_ms_;
   std::optional<Level> asked_level_;
+  bool has_hosts_;
   ReplyParser parser_;
   std::string out_, in_;
   std::string run_id_, info_;
   bool is_cluster_ = false;
+  bool is_replica_ = false;
   Level level_ = Level::async;
   int64_t lags_until_ms_ = 0;   // its replicas, as far as is known
   int64_t alone_until_ms_ = 0;  // likewise, where it has none
+  int64_t sure_until_ms_ = 0;   // likewise, that it is a master
 };
 
 }  // namespace fq
