@@ -81,7 +81,11 @@ Result<void> Server::send() {
 
 Result<Reply> Server::receive() {
   FQ_TRY(send());
-  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
+  return receive(system_clock().boot_ms() + call_ms_);
+}
+
+Result<Reply> Server::receive(int64_t deadline_ms) {
+  FQ_TRY(send());
   for (;;) {
     Result<std::optional<Reply>> next = parser_.next();
     if (!next) return Error{next.error().kind, name() + ": " + next.error().text, 0};
@@ -105,9 +109,10 @@ Result<std::optional<Reply>> Server::hear(int64_t deadline_ms) {
   }
 }
 
-/// Before anything is asked for, so an outcome that is unknown is none.
+/// Before anything is asked for, so an outcome that is unknown is none; within the time of a connection.
 Result<Reply> Server::greet(Words words) {
-  Result<Reply> reply = call(words);
+  add(words);
+  Result<Reply> reply = receive(system_clock().boot_ms() + greet_ms_);
   if (!reply && reply.error().kind == ErrorKind::io)
     return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0};
   if (reply && reply->kind == Reply::Kind::error) return error_of_refusal(name(), words[0], reply->text);

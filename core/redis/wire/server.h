@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,7 @@ class Server {
   /// What its answers mean.
   Level level() const { return level_; }
   bool is_over() { return wire_.is_over(); }
+  int64_t call_ms() const { return call_ms_; }
   /// False: there is nothing to be heard from it, or it is a replica by now, which refuses changes and
   /// answers all else from what it has. It is asked now and then; of a cluster others tell, and a socket
   /// leads nowhere else.
@@ -44,6 +46,8 @@ class Server {
   /// Sends what was added and waits for the first reply. A refusal of the server is a Reply, too; an Error:
   /// the outcome of all that was added is unknown, and the connection is of no more use.
   Result<Reply> receive();
+  /// Until then; what has come already is received in any case.
+  Result<Reply> receive(int64_t deadline_ms);
   /// Adds the question whether a replica has what was changed by this connection. Behind the changes: the
   /// server counts from the last command. `is_vital`: who asks waits for it even where it was in vain lately.
   /// False: it is not asked, since none is to have it, or is waited for.
@@ -63,6 +67,7 @@ class Server {
   Server(Wire wire, const RedisPlace& place)
       : wire_(std::move(wire)),
         call_ms_(place.call_ms),
+        greet_ms_(std::min(place.connect_ms, place.call_ms)),
         asked_level_(place.level),
         has_hosts_(!place.hosts.empty()) {}
   static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
@@ -77,7 +82,7 @@ class Server {
   Result<void> choose_database(uint32_t database);
 
   Wire wire_;
-  int64_t call_ms_;
+  int64_t call_ms_, greet_ms_;
   std::optional<Level> asked_level_;
   bool has_hosts_;
   ReplyParser parser_;
