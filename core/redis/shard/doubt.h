@@ -5,17 +5,20 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
-// fq, this room.
-#include "core/redis/shard/server_link.h"
+// fq, below us.
+#include "core/base/result.h"
 
 namespace fq {
 
 class Doubt {
  public:
-  explicit Doubt(ServerLink& link) : link_(link) {}
+  /// `link`: by which all of it goes.
+  template <class Link>
+  explicit Doubt(Link& link) : was_cut_([&link](const Error& error) { return link.was_cut(error); }) {}
 
   /// What `ask()` says, or `again()` where the answer to that was lost and another one may come. Either may
   /// be in the way of more that is asked for: only told() is for the caller.
@@ -45,16 +48,16 @@ class Doubt {
   bool note(const Result<T>& said) {
     if (said || said.error().kind != ErrorKind::io) return false;
     lost_ = said.error();
-    return link_.was_cut(*lost_);
+    return was_cut_(*lost_);
   }
 
-  ServerLink& link_;
+  const std::function<bool(const Error&)> was_cut_;
   std::optional<Error> lost_;
 };
 
 /// Of what may be done twice.
-template <class Ask>
-auto ask_twice(ServerLink& link, const Ask& ask) -> decltype(ask()) {
+template <class Link, class Ask>
+auto ask_twice(Link& link, const Ask& ask) -> decltype(ask()) {
   Doubt doubt(link);
   return doubt.told(doubt.ask(ask, ask));
 }
