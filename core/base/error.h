@@ -25,7 +25,8 @@ enum class ErrorKind {
 struct Error {
   ErrorKind kind = ErrorKind::io;
   std::string text;
-  int sys = 0;  // errno where a system call failed, else 0
+  int sys = 0;          // errno where a system call failed, else 0
+  bool passes = false;  // of an outcome that is unknown: who may do it twice is to try later
 };
 
 /// Out of line: code that runs only after a fault is not to lie beside the code that always runs.

@@ -5,6 +5,7 @@
 // System.
 #include <array>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/redis/wire/flight.h"
 
 namespace fq::test {
@@ -39,6 +40,23 @@ TEST_CASE("answers of a flight are those of its calls, whatever of another serve
     CHECK(flight.has_copy(2 * i + 1));
   }
   CHECK(flight.lost() == std::vector{broken});
+}
+
+TEST_CASE("servers that hang cost a flight the time of one, whatever was asked of each") {
+  constexpr int64_t kCallMs = 2'000;
+  TestServer one, two, three;
+  const auto hung = connected(one.spool("?timeout=2s")), other = connected(two.spool("?timeout=2s"));
+  const auto whole = connected(three.spool("?timeout=2s"));
+  one.stop();
+  two.stop();
+  Flight flight;
+  for (const auto& server : {hung, other, hung, other, whole}) flight.add(server, Echo{"ECHO", "x"});
+  const int64_t began_ms = system_clock().boot_ms();
+  flight.exchange();
+  const int64_t took_ms = system_clock().boot_ms() - began_ms;
+  CHECK((took_ms >= kCallMs - 10 && took_ms < 2 * kCallMs));
+  CHECK(flight.reply(4).ok());
+  CHECK(flight.lost() == std::vector{hung, other});
 }
 
 }  // namespace fq::test

@@ -2,33 +2,12 @@
 // anybody.
 
 // System.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <atomic>
 // Tests.
 #include "tests/redis/relay.h"
 #include "tests/redis/sharded_fixture.h"
 
 namespace fq::test {
-
-namespace {
-
-/// Has the server do it, and tells nobody what it answers.
-void do_unheard(const TestServer& server, const std::string& asked) {
-  const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  server.socket().copy(address.sun_path, sizeof address.sun_path - 1);
-  REQUIRE(::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  REQUIRE(::send(connection, asked.data(), asked.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(asked.size()));
-  char answer[64];
-  REQUIRE(::recv(connection, answer, sizeof answer, 0) > 0);
-  ::close(connection);
-}
-
-}  // namespace
 
 TEST_CASE("what a lease gave whose answer was lost, also when asked again, comes with the next one") {
   Sharded s(4);

@@ -114,4 +114,17 @@ class Relay {
   std::thread acceptor_;
 };
 
+/// Has the server do it, and tells nobody what it answers.
+inline void do_unheard(const TestServer& server, const std::string& asked) {
+  const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  server.socket().copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::send(connection, asked.data(), asked.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(asked.size()));
+  char answer[64];
+  REQUIRE(::recv(connection, answer, sizeof answer, 0) > 0);
+  ::close(connection);
+}
+
 }  // namespace fq::test

@@ -33,15 +33,6 @@ bool is_free(uint16_t port) {
   return bound;
 }
 
-/// And that of its bus. Below those that the kernel gives away by itself.
-uint16_t free_port() {
-  std::random_device random;
-  for (;;) {
-    const auto port = static_cast<uint16_t>(11'000 + random() % 10'000);
-    if (is_free(port) && is_free(port + kBusAbove)) return port;
-  }
-}
-
 /// Nothing tells when servers have heard of each other.
 void wait_for(const char* what, const std::function<bool()>& is_so) {
   for (int waited_ms = 0; !is_so(); waited_ms += 10) {
@@ -60,6 +51,15 @@ void order(const TestServer& server, std::initializer_list<std::string_view> wor
 }
 
 }  // namespace
+
+/// Below those that the kernel gives away by itself.
+uint16_t free_port() {
+  std::random_device random;
+  for (;;) {
+    const auto port = static_cast<uint16_t>(11'000 + random() % 10'000);
+    if (is_free(port) && is_free(port + kBusAbove)) return port;
+  }
+}
 
 Reply command(const TestServer& server, const std::vector<std::string_view>& words) {
   RedisPlace place;

@@ -14,6 +14,9 @@
 
 namespace fq::test {
 
+/// Nor is that of its bus anybody's.
+uint16_t free_port();
+
 /// A command as an administrator types it. Throws where the server is not to be reached.
 Reply command(const TestServer& server, const std::vector<std::string_view>& words);
 

@@ -23,9 +23,11 @@ class LockedQueue final : public ModelQueue {
   using ModelQueue::ModelQueue;
   Result<LeaseReply> lease(const LeaseRequest& request) override {
     if (request.want == 0 || looks == 0) return ModelQueue::lease(request);
-    return Error{ErrorKind::later, "locked by process 7, state " + std::to_string(looks--), 0};
+    const ErrorKind is = kind;
+    return Error{is, "locked by process 7, state " + std::to_string(looks--), 0, is == ErrorKind::io};
   }
   std::atomic<int> looks{0};
+  std::atomic<ErrorKind> kind{ErrorKind::later};  // or an outcome that is unknown, which passes
 };
 
 class BooksFixture {
@@ -42,7 +44,8 @@ class BooksFixture {
   }
 
   /// Has one message taken, where the queue is locked for so many looks before; what was said meanwhile.
-  std::vector<std::string> said_until_one_came(int looks) {
+  std::vector<std::string> said_until_one_came(int looks, ErrorKind kind) {
+    queue_->kind = kind;
     queue_->looks = looks;
     books_->allow(1);
     books_->send();
@@ -72,8 +75,9 @@ class BooksFixture {
 TEST_CASE("what is tried again is said once until it is over, and again when it comes back") {
   BooksFixture f;
   using Lines = std::vector<std::string>;
-  CHECK(f.said_until_one_came(3) == Lines{"locked by process 7, state 3; the worker goes on trying"});
-  CHECK(f.said_until_one_came(2) == Lines{"locked by process 7, state 2; the worker goes on trying"});
+  const ErrorKind kind = GENERATE(ErrorKind::later, ErrorKind::io);
+  CHECK(f.said_until_one_came(3, kind) == Lines{"locked by process 7, state 3; the worker goes on trying"});
+  CHECK(f.said_until_one_came(2, kind) == Lines{"locked by process 7, state 2; the worker goes on trying"});
 }
 
 }  // namespace fq::test

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <vector>
 // fq, below us.
 #include "core/base/clock.h"
@@ -16,6 +17,7 @@
 // fq, this room.
 #include "core/redis/catalog/queue_entry.h"
 #include "core/redis/records/packing.h"
+#include "core/redis/shard/round.h"
 
 namespace fq {
 
@@ -73,8 +75,11 @@ Result<GuardedWorker> hear_worker(const Descriptor& socket) {
 }
 
 Guard::Guard(const ServerAccess& access, const GuardedWorker& worker, Descriptor socket)
-    : pid_(worker.pid), socket_(std::move(socket)) {
-  for (const std::string& tag : worker.tags) shards_.emplace_back(access, tag, worker.nonce);
+    : link_(access.link), pid_(worker.pid), socket_(std::move(socket)) {
+  for (const std::string& tag : worker.tags) {
+    shards_.emplace_back(access, tag, worker.nonce);
+    is_heard_.push_back(true);
+  }
 }
 
 void Guard::run() {
@@ -89,7 +94,7 @@ Guard::Heard Guard::listen() {
     const Heard heard = hear();
     if (heard == Heard::end || heard == Heard::death) return heard;
     if (system_clock().boot_ms() < look_ms) continue;
-    if (is_stopped(pid_)) tell_stop();
+    if (is_stopped(pid_)) tell(all(), {"stopped"});
     look_ms = system_clock().boot_ms() + kRenewMs;
   }
 }
@@ -125,14 +130,22 @@ Guard::Heard Guard::hear() {
   return Heard::something;
 }
 
-/// And that it lives. One that fails is made up for by the next.
-void Guard::tell_stop() {
-  for (Shard& shard : shards_)
-    static_cast<void>(shard.change("change", {"stopped"}, Shard::Lost::is_repeated));
+std::vector<size_t> Guard::all() const {
+  std::vector<size_t> shards(shards_.size());
+  std::iota(shards.begin(), shards.end(), size_t{0});
+  return shards;
 }
 
-void Guard::renew() {
-  for (Shard& shard : shards_) static_cast<void>(shard.tick());
+/// And that it lives, whatever else. What fails is made up for by the next.
+void Guard::tell(const std::vector<size_t>& shards, const std::vector<std::string>& words) {
+  Round round(*link_);
+  for (const size_t shard : shards) round.add(shards_[shard], words, is_heard_[shard]);
+  round.tell();
+}
+
+std::vector<size_t> Guard::heard(std::vector<size_t> shards) const {
+  std::erase_if(shards, [this](size_t shard) { return !is_heard_[shard]; });
+  return shards;
 }
 
 void Guard::see_to_jobs() {
@@ -146,25 +159,28 @@ void Guard::see_to_jobs() {
     if (jobs_.size() < before) {
       is_told = false;
     } else if (is_told) {
-      renew();
+      tell(all(), {"cancel"});
     }
   }
 }
 
 bool Guard::tell_death() {
-  bool is_told = true;
-  for (size_t shard = 0; shard < shards_.size(); ++shard) is_told = tell_death(shard).ok() && is_told;
-  return is_told;
+  for (std::vector<size_t> shards = all(); !shards.empty();) shards = tell_death(shards);
+  if (jobs_.empty()) tell(heard(all()), {"leave"});
+  return heard(all()).size() == shards_.size();
 }
 
-Result<void> Guard::tell_death(size_t shard) {
-  const std::string kept = kept_in(shard);
-  for (bool more = true; more;) {
-    FQ_TRY_SET(const Reply reply, shards_[shard].change("change", {"died", kept}, Shard::Lost::is_repeated));
-    more = reply.at(1).at(0).number == 1;
+std::vector<size_t> Guard::tell_death(const std::vector<size_t>& shards) {
+  std::vector<size_t> more;
+  Round round(*link_);
+  for (const size_t shard : shards) {
+    const auto hear = [&more, shard](const Reply& reply) {
+      if (reply.at(1).at(0).number == 1) more.push_back(shard);
+    };
+    round.add(shards_[shard], {"died", kept_in(shard)}, is_heard_[shard], hear);
   }
-  if (jobs_.empty()) FQ_TRY(shards_[shard].change("change", {"leave"}, Shard::Lost::is_repeated));
-  return {};
+  round.tell();
+  return more;
 }
 
 std::string Guard::kept_in(size_t shard) const {

@@ -1,14 +1,16 @@
 // guard - the process that sees to what a worker had, when that is stopped or dead.
 //
-// While the worker lives it only listens. While it is stopped its session is kept alive, and the servers hear of that. When it is dead its
-// messages come back at once, but for those whose jobs have left processes: each of these comes back when
-// they have ended, or when the job's time is over.
+// While the worker lives it only listens. While it is stopped its session is kept alive, and the servers hear
+// of that. When it is dead its messages come back at once, but for those whose jobs have left processes: each
+// of these comes back when they have ended, or when the job's time is over.
 #pragma once
 
 // System.
 #include <deque>
 #include <list>
+#include <memory>
 #include <string>
+#include <vector>
 // fq, below us.
 #include "core/base/descriptor.h"
 // fq, this room.
@@ -34,15 +36,20 @@ class Guard {
   Heard listen();
   void wait(int64_t until_ms);
   Heard hear();
-  void tell_stop();
-  void renew();
+  std::vector<size_t> all() const;
+  /// Those that have heard what they were told last.
+  std::vector<size_t> heard(std::vector<size_t> shards) const;
+  void tell(const std::vector<size_t>& shards, const std::vector<std::string>& words);
   void see_to_jobs();
   bool tell_death();
-  Result<void> tell_death(size_t shard);
+  /// Those that have more to give back.
+  std::vector<size_t> tell_death(const std::vector<size_t>& shards);
   /// As the server's program reads it.
   std::string kept_in(size_t shard) const;
 
+  std::shared_ptr<ServerLink> link_;
   std::deque<Shard> shards_;
+  std::deque<bool> is_heard_;  // by each, the last time
   const int pid_;
   Descriptor socket_;
   std::list<Job> jobs_;

@@ -217,20 +217,24 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
   const unsigned bell = sent != nullptr ? sent->bell : bell_word(progress);
-  const auto ask_again = [&](unsigned again) -> Result<Reply> {
+  ArgumentList arguments;
+  const auto words = [&](unsigned again) -> Result<Words> {
     std::string wanted = bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again,
                                       session_.holdings().heard_serial(), bell);
-    FQ_TRY_SET(const ArgumentList arguments,
-               arguments_of(items, parts, wanted.append(progress.loans),
-                            next == nullptr ? std::string_view() : next->tenant));
-    return shard_.change("work", arguments.words());
+    FQ_TRY_SET(arguments, arguments_of(items, parts, wanted.append(progress.loans),
+                                       next == nullptr ? std::string_view() : next->tenant));
+    return Words(arguments.words());
   };
-  Result<Reply> asked = sent != nullptr ? sent->calls.answer(sent->call, Shard::Lost::is_unknown)
-                                        : ask_again(is_unheard_ ? kLeasesAgain : 0);
-  if (!asked && shard_.was_cut(asked.error())) {
+  const auto words_again = [&] {
     is_unheard_ = true;
-    asked = ask_again(kVerdictsAgain | kLeasesAgain);
-  }
+    return words(kVerdictsAgain | kLeasesAgain);
+  };
+  const auto ask = [&]() -> Result<Reply> {
+    if (sent != nullptr) return sent->calls.answer(sent->call, words_again);
+    FQ_TRY(words(is_unheard_ ? kLeasesAgain : 0));
+    return shard_.change("work", arguments.words(), words_again);
+  };
+  Result<Reply> asked = ask();
   is_unheard_ = !asked && (is_unheard_ || asked.error().kind == ErrorKind::io);
   if (!asked) return std::move(asked).error();
   const Reply answer = std::move(asked).value();

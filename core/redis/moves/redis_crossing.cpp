@@ -62,16 +62,12 @@ Result<std::optional<MoveResult>> RedisCrossing::carry(const OnItsWay& message, 
                                                        const Rests& rests, MoveTarget& to,
                                                        const std::string& tenant) {
   Shard& there = to.shard_of(tenant);
-  const auto take = [&] {
-    return there.change("take", {message.token, queue_, to.name(), message.id, tenant, rests.there,
-                                 parcel.at(1).text, parcel.at(2).text, parcel.at(3).text, parcel.at(4).text});
-  };
-  Result<Reply> taken = take();
-  bool is_known = taken.ok() || taken.error().kind != ErrorKind::io;
-  if (!taken && there.was_cut(taken.error())) {
-    taken = take();
-    is_known = taken.ok();
-  }
+  Result<Reply> taken =
+      there.change("take",
+                   {message.token, queue_, to.name(), message.id, tenant, rests.there, parcel.at(1).text,
+                    parcel.at(2).text, parcel.at(3).text, parcel.at(4).text},
+                   Shard::Lost::is_repeated);
+  const bool is_known = taken.ok() || taken.error().kind != ErrorKind::io;
   if (!taken && is_known) static_cast<void>(say(message, "back"));  // else whoever comes next does it
   if (!taken && is_known) return std::move(taken).error();
   if (!taken) return unknown(std::move(taken).error(), message.id, to.name());

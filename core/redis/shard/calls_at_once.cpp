@@ -6,19 +6,13 @@
 
 namespace fq {
 
-namespace {
-
-constexpr size_t kInFlightMax = 64;  // arbitrary: more would keep a server from all others for too long
-
-}  // namespace
-
 size_t CallsAtOnce::add(Shard& shard, std::string_view function, ArgumentList arguments) {
   calls_.push_back(Call{shard, function, std::move(arguments)});
   return calls_.size() - 1;
 }
 
 /// What cannot be prepared is not sent, and says so when it is asked for.
-void CallsAtOnce::send() {
+void CallsAtOnce::send(size_t at_a_time) {
   std::vector<Call*> prepared;
   for (Call& each : calls_) {
     Result<FunctionCall> call = each.shard.prepare(each.function, each.arguments.words());
@@ -26,8 +20,8 @@ void CallsAtOnce::send() {
     each.prepared.emplace(std::move(call).value());
     prepared.push_back(&each);
   }
-  for (size_t from = 0; from < prepared.size(); from += kInFlightMax) {
-    const size_t end = std::min(prepared.size(), from + kInFlightMax);
+  for (size_t from = 0; from < prepared.size(); from += at_a_time) {
+    const size_t end = std::min(prepared.size(), from + at_a_time);
     std::vector<ServerLink::Call> some;
     for (size_t i = from; i < end; ++i) {
       const FunctionCall& call = *prepared[i]->prepared;
@@ -38,9 +32,19 @@ void CallsAtOnce::send() {
   }
 }
 
+bool CallsAtOnce::is_lost(size_t call) const {
+  const FirstTry& first = calls_[call].first;
+  return !first || !first->server || !first->reply;
+}
+
 Result<Reply> CallsAtOnce::answer(size_t call, Shard::Lost lost) {
   Call& each = calls_[call];
   return each.shard.change(each.function, each.arguments.words(), lost, &each.first);
+}
+
+Result<Reply> CallsAtOnce::answer(size_t call, const Shard::Again& again) {
+  Call& each = calls_[call];
+  return each.shard.change(each.function, each.arguments.words(), again, &each.first);
 }
 
 }  // namespace fq

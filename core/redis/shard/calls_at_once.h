@@ -22,11 +22,17 @@ class CallsAtOnce {
 
   /// The call's number, for answer(). All are of one function.
   size_t add(Shard& shard, std::string_view function, ArgumentList arguments);
-  void send();
+  /// So many of them are on their way at a time.
+  void send(size_t at_a_time = kInFlightMax);
+  /// It reached no server, or nothing was heard of it: who does without its answer waits for nobody.
+  bool is_lost(size_t call) const;
   /// Once for each: see Shard::change().
   Result<Reply> answer(size_t call, Shard::Lost lost);
+  Result<Reply> answer(size_t call, const Shard::Again& again);
 
  private:
+  static constexpr size_t kInFlightMax =
+      64;  // arbitrary: more would keep a server from all others for too long
   struct Call {
     Shard& shard;
     std::string_view function;

@@ -18,20 +18,23 @@ Result<void> LifeSign::attend(Shard& shard, const Attendance& attendance) {
 }
 
 /// A server that has lost a worker, or took it for dead while nobody heard it, has it again.
-Result<void> LifeSign::say_that_it_lives() {
+std::vector<std::string> LifeSign::words() {
   std::vector<std::string> words;
   {
     const std::lock_guard lock(mutex_);
     words = attendance_;
   }
-  FQ_TRY(words.empty() ? shard_.tick()
-                       : shard_.change("change", {words.begin(), words.end()}, Shard::Lost::is_repeated));
-  return {};
+  if (words.empty()) words = {"cancel"};  // of nothing: any call says it
+  return words;
+}
+
+void LifeSign::add_to(Round& round) {
+  round.add(shard_, words(), is_heard_, [this](const Reply&) { tell_holdings(); });
 }
 
 /// Which server it is that hears us is known when it has answered.
-void LifeSign::give() {
-  if (!say_that_it_lives() || holdings_->is_told(shard_.server_run())) return;
+void LifeSign::tell_holdings() {
+  if (holdings_->is_told(shard_.server_run())) return;
   const Result<void> told = tell(holdings_->begin_telling());
   holdings_->end_telling(told ? shard_.server_run() : std::string());
 }

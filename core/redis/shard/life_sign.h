@@ -11,6 +11,7 @@
 #include "core/api/attendance.h"
 // fq, this room.
 #include "core/redis/shard/holdings.h"
+#include "core/redis/shard/round.h"
 #include "core/redis/shard/shard.h"
 
 namespace fq {
@@ -23,17 +24,21 @@ class LifeSign {
   const std::shared_ptr<Holdings>& holdings() const { return holdings_; }
   /// From now on it is a worker's, and `shard` has heard so.
   Result<void> attend(Shard& shard, const Attendance& attendance);
-  /// One that fails is made up for: three fit into the server's patience.
-  void give();
+  /// With those of the other shards of its queue. One that fails is made up for: three fit into the server's
+  /// patience.
+  void add_to(Round& round);
+  ServerLink& link() const { return shard_.link(); }
   /// The last: the session has nothing any more. Not beside the others.
   void leave();
   std::string place() const { return shard_.place(); }
 
  private:
-  Result<void> say_that_it_lives();
+  std::vector<std::string> words();
+  void tell_holdings();
   Result<void> tell(const Holdings::Words& words);
 
   Shard shard_;
+  bool is_heard_ = true;
   std::mutex mutex_;
   std::vector<std::string> attendance_;  // as the server's program reads it; empty: it is none
   const std::shared_ptr<Holdings> holdings_ = std::make_shared<Holdings>();

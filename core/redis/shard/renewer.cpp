@@ -41,24 +41,30 @@ void Renewer::add(LifeSign& sign) {
 void Renewer::remove(LifeSign& sign) {
   std::unique_lock lock(mutex_);
   signs_.erase(std::remove(signs_.begin(), signs_.end(), &sign), signs_.end());
-  changed_.wait(lock, [&] { return current_ != &sign; });
+  changed_.wait(lock, [this, round = rounds_] { return !is_telling_ || rounds_ != round; });
 }
 
 void Renewer::renew() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kRenewAfter, [this] { return is_over_; })) renew_all(lock);
+  // From begin to begin: a round may last as long as a server that hangs is waited for.
+  auto next = std::chrono::steady_clock::now() + kRenewAfter;
+  while (!changed_.wait_until(lock, next, [this] { return is_over_; })) {
+    next = std::chrono::steady_clock::now() + kRenewAfter;
+    tell_all(lock);
+  }
 }
 
-/// They may come and go meanwhile: one that is passed over so is given the next time.
-void Renewer::renew_all(std::unique_lock<std::mutex>& lock) {
-  for (size_t i = 0; i < signs_.size() && !is_over_; ++i) {
-    current_ = signs_[i];
-    lock.unlock();
-    current_->give();
-    lock.lock();
-    current_ = nullptr;
-    changed_.notify_all();
-  }
+/// Those that come meanwhile are told of the next time.
+void Renewer::tell_all(std::unique_lock<std::mutex>& lock) {
+  if (signs_.empty()) return;
+  Round round(signs_[0]->link());
+  for (LifeSign* const sign : signs_) sign->add_to(round);
+  is_telling_ = true, ++rounds_;
+  lock.unlock();
+  round.tell();
+  lock.lock();
+  is_telling_ = false;
+  changed_.notify_all();
 }
 
 }  // namespace fq

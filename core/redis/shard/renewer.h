@@ -1,9 +1,10 @@
 // renewer - a thread that says now and then that sessions live, when nobody else does: of one shard or of
-// many.
+// many, which have their connections together.
 #pragma once
 
 // System.
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -26,13 +27,14 @@ class Renewer {
 
  private:
   void renew();
-  void renew_all(std::unique_lock<std::mutex>& lock);
+  void tell_all(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
   std::vector<LifeSign*> signs_;
-  LifeSign* current_ = nullptr;  // is being given
+  bool is_telling_ = false;  // all of them
+  uint64_t rounds_ = 0;      // begun
   std::thread thread_;
 };
 

@@ -11,6 +11,7 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
+#include "core/redis/shard/doubt.h"
 #include "core/redis/wire/answer.h"
 #include "core/redis/wire/flight.h"
 
@@ -56,11 +57,19 @@ bool ServerLink::may_wait(int64_t deadline_ms) {
   return false;
 }
 
+/// It is no master any more, and no other of a cluster is told by it: the connection is given up.
+bool ServerLink::leaves(std::string_view refusal, const std::shared_ptr<Server>& server) {
+  if (nodes_.is_cluster() || !begins_with_any(refusal, {"MASTERDOWN", "READONLY"})) return false;
+  nodes_.drop(server);
+  return true;
+}
+
 /// All of these say that nothing was done. A key that is being moved is had where it was until it is gone
 /// there, and then where it is told to be: what asks for it by halves is never asked.
-bool ServerLink::goes_on(std::string_view refusal, const Server& server, int tries, int64_t deadline_ms) {
+bool ServerLink::goes_on(std::string_view refusal, const std::shared_ptr<Server>& server, int tries,
+                         int64_t deadline_ms) {
   if (begins_with_any(refusal, {"MOVED"})) {
-    nodes_.note_moved(refusal, server);
+    nodes_.note_moved(refusal, *server);
     if (tries < kMovesFollowed) return true;
     nodes_.forget();
   }
@@ -69,6 +78,7 @@ bool ServerLink::goes_on(std::string_view refusal, const Server& server, int tri
     sleep_at_most(kMoveMs);
     return true;
   }
+  if (leaves(refusal, server)) return tries == 0;  // to where its place leads now, or to another of it
   const bool is_passing =
       begins_with_any(refusal, {"CLUSTERDOWN", "MASTERDOWN", "LOADING", "READONLY"}) && nodes_.is_cluster();
   if (!is_passing || !may_wait(deadline_ms)) return false;
@@ -121,7 +131,7 @@ Result<ServerLink::Said> ServerLink::say_until(const Call& call, Copy copy, int6
     if (!made.server && tries_again(made.reply.error(), tries, deadline_ms)) continue;
     if (!made.reply) return std::move(made.reply).error();
     const bool refused = made.reply->kind == Reply::Kind::error;
-    if (refused && goes_on(made.reply->text, *made.server, tries, deadline_ms)) continue;
+    if (refused && goes_on(made.reply->text, made.server, tries, deadline_ms)) continue;
     return Said{std::move(made.reply).value(), made.server->name(), refused || made.has_copy};
   }
 }
@@ -142,12 +152,12 @@ bool ServerLink::was_cut(const Error& error) {
 
 Result<Reply> ServerLink::call(std::string_view key, Words words) {
   const auto same = [&](const Server&) { return std::vector<std::string_view>(words.begin(), words.end()); };
-  Result<Said> said = say(key, same);
-  if (!said && was_cut(said.error())) said = say(key, same);
-  if (!said) return std::move(said).error();
-  if (said->reply.kind == Reply::Kind::error)
-    return error_of_refusal(said->server, words[0], said->reply.text);
-  return std::move(said->reply);
+  return ask_twice(*this, [&]() -> Result<Reply> {
+    FQ_TRY_SET(Said said, say(key, same));
+    if (said.reply.kind == Reply::Kind::error)
+      return error_of_refusal(said.server, words[0], said.reply.text);
+    return std::move(said.reply);
+  });
 }
 
 /// What one of them has given away is asked for again, but nobody waits for one that is gone.
@@ -161,7 +171,8 @@ std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::st
   std::vector<size_t> moved;
   for (size_t i = 0; i < tries.size(); ++i) {
     const bool refused = tries[i].reply && tries[i].reply->kind == Reply::Kind::error;
-    if (refused && tries[i].reply->text.starts_with("MOVED ")) moved.push_back(i);
+    const bool is_left = refused && leaves(tries[i].reply->text, tries[i].server);
+    if (is_left || (refused && tries[i].reply->text.starts_with("MOVED "))) moved.push_back(i);
     replies.push_back(refused
                           ? error_of_refusal(tries[i].server->name(), commands[i][0], tries[i].reply->text)
                           : std::move(tries[i].reply));

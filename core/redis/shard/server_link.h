@@ -76,7 +76,9 @@ class ServerLink {
   Result<Said> say_until(const Call& call, Copy copy, int64_t deadline_ms,
                          std::optional<Try> first = std::nullopt);
   /// Whether to ask again, when that is worth while and not too late.
-  bool goes_on(std::string_view refusal, const Server& server, int tries, int64_t deadline_ms);
+  bool goes_on(std::string_view refusal, const std::shared_ptr<Server>& server, int tries,
+               int64_t deadline_ms);
+  bool leaves(std::string_view refusal, const std::shared_ptr<Server>& server);
   bool tries_again(const Error& error, int tries, int64_t deadline_ms);
   /// Whether who waits for servers may go on doing so. Who has waited in vain waits no second time at once.
   bool may_wait(int64_t deadline_ms);

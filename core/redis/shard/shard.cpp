@@ -9,6 +9,7 @@
 // fq, below us.
 #include "core/api/policy_text.h"
 // fq, this room.
+#include "core/redis/shard/doubt.h"
 #include "core/redis/shard/living_sessions.h"
 
 namespace fq {
@@ -93,12 +94,7 @@ Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry
     return std::vector<std::string_view>{"FUNCTION", "LOAD", call.library().text};
   };
   for (int loads = 0;; ++loads) {
-    Result<ServerLink::Said> asked = link.say(call.key(), words, call.copy(), first);
-    // Who finds it made has made it.
-    if (!asked && call.name() == "make" && link.was_cut(asked.error()))
-      asked = link.say(call.key(), words, call.copy());
-    if (!asked) return std::move(asked).error();
-    ServerLink::Said said = std::move(asked).value();
+    FQ_TRY_SET(ServerLink::Said said, link.say(call.key(), words, call.copy(), first));
     if (!said.has_copy && call.copy() == ServerLink::Copy::vital) {
       return Error{
           ErrorKind::io,
@@ -118,7 +114,9 @@ Result<Reply> call_function(ServerLink& link, const Library& library, std::strin
   const auto same = [&](const Server&) {
     return std::vector<std::string_view>(arguments.begin(), arguments.end());
   };
-  return call_function(link, FunctionCall(library, name, {keys.begin(), keys.end()}, same));
+  const FunctionCall call(library, name, {keys.begin(), keys.end()}, same);
+  const auto ask = [&] { return call_function(link, call); };
+  return name == "make" ? ask_twice(link, ask) : ask();  // who finds it made has made it
 }
 
 int64_t Shard::wall_ahead_ms() const {
@@ -172,7 +170,7 @@ FunctionCall Shard::function_call(const Call& call) {
   std::vector<std::string> keys = {tag_ + "h", tag_ + "c"};
   if (!call.other.empty()) keys.insert(keys.end(), {call.other + "h", call.other + "c"});
   const bool reads_only = call.function == "look";
-  const auto words = [this, reads_only, &arguments = call.arguments,
+  const auto words = [this, reads_only, arguments = call.arguments,
                       sessions = living_sessions().all(place(), nonce_)](const Server& server) {
     std::vector<std::string_view> all;
     server_run_ = server.run_id();
@@ -205,10 +203,16 @@ Result<Reply> Shard::call_once(const Call& call) {
   return call_function(*access_.link, function_call(call), call.first);
 }
 
-Result<Reply> Shard::call(const Call& call) {
-  Result<Reply> reply = call_once(call);
-  const bool is_repeated = !reply && call.lost == Lost::is_repeated && was_cut(reply.error());
-  return is_repeated ? call_once(call) : std::move(reply);
+/// What is asked for again stays so: of the first try it may be the second that tells.
+Result<Reply> Shard::call(Call& call, Doubt& doubt) {
+  const auto once = [&] { return call_once(call); };
+  if (call.lost == Lost::is_unknown) return once();
+  return doubt.ask(once, [&]() -> Result<Reply> {
+    if (call.again) {
+      FQ_TRY_SET(call.arguments, call.again());
+    }
+    return once();
+  });
 }
 
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
@@ -216,14 +220,24 @@ Result<Reply> Shard::change(std::string_view function, const std::vector<std::st
   return change({function, arguments, lost, {}, first});
 }
 
+Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
+                            const Again& again, FirstTry* first) {
+  return change({function, arguments, Lost::is_repeated, {}, first, again});
+}
+
 Result<Reply> Shard::change_both(const std::string& other, std::string_view function,
                                  const std::vector<std::string_view>& arguments) {
   return change({function, arguments, Lost::is_unknown, other});
 }
 
-Result<Reply> Shard::change(const Call& call) {
+Result<Reply> Shard::change(Call call) {
+  Doubt doubt(*access_.link);
+  return doubt.told(change_at_last(call, doubt));
+}
+
+Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
-    Result<Reply> called = call_with_room(call);
+    Result<Reply> called = call_with_room(call, doubt);
     if (!called && call.other.empty() && !access_.queue.empty())
       return of_queue(std::move(called).error(), access_.queue);
     FQ_TRY_SET(Reply reply, std::move(called));
@@ -235,9 +249,9 @@ Result<Reply> Shard::change(const Call& call) {
   return Error{ErrorKind::later, "queue: too much is due at once; try again", 0};
 }
 
-Result<Reply> Shard::call_with_room(const Call& call) {
+Result<Reply> Shard::call_with_room(Call& call, Doubt& doubt) {
   for (int times = 1;; ++times) {
-    Result<Reply> reply = this->call(call);
+    Result<Reply> reply = this->call(call, doubt);
     if (!lender_) return reply;
     if (reply && is_overdrawn(call.function, *reply)) FQ_TRY(lender_->count_anew());
     const std::optional<Lack> lack = reply ? std::nullopt : lack_in(reply.error());
@@ -280,7 +294,8 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   }
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (int ticks = 0;; ++ticks) {
-    FQ_TRY_SET(Reply reply, call({"look", words, Lost::is_repeated}));
+    const auto ask = [&] { return call_once({"look", words, Lost::is_repeated}); };
+    FQ_TRY_SET(Reply reply, Doubt(*access_.link).ask(ask, ask));  // it does nothing, so nothing is in doubt
     if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;

@@ -28,6 +28,7 @@ inline constexpr size_t kMessagesPerCall = 64;
 inline constexpr size_t kIdsPerCall = 1024;
 
 class Bells;
+class Doubt;
 class MoveTarget;
 class Renewer;
 
@@ -121,7 +122,8 @@ class RoomLender {
 
 class Shard {
  public:
-  /// Where the connection is cut before an answer came: whether the call may be made once more.
+  /// Where the connection is cut before an answer came: whether the call may be made once more. That it was
+  /// done nobody is denied: see doubt.h.
   enum class Lost { is_unknown, is_repeated };
 
   /// `nonce`: of the session that calls.
@@ -132,6 +134,10 @@ class Shard {
   /// call.
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
                        Lost lost = Lost::is_unknown, FirstTry* first = nullptr);
+  /// The words of the second try, where they are others; of the caller's until the call is over.
+  using Again = std::function<Result<Words>()>;
+  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
+                       const Again& again, FirstTry* first = nullptr);
   /// To be sent with those of other shards.
   Result<FunctionCall> prepare(std::string_view function, const std::vector<std::string_view>& arguments);
   /// Changes something of this one and of another, by its tag, at once.
@@ -153,8 +159,6 @@ class Shard {
   /// None: it is the only shard of its queue.
   void is_lent_room_by(std::unique_ptr<RoomLender> lender) { lender_ = std::move(lender); }
 
-  /// The connection was lost before an answer came, or it did not come where another server may take over.
-  bool was_cut(const Error& error) const { return access_.link->was_cut(error); }
   /// Commands that only look at its keys, in one go; none is asked again.
   std::vector<Result<Reply>> read(const std::vector<std::vector<std::string>>& commands) {
     return access_.link->ask(commands);
@@ -204,16 +208,19 @@ class Shard {
   /// One of several tries: how it is sent, and what came of the first where that was sent already.
   struct Call {
     std::string_view function;
-    const std::vector<std::string_view>& arguments;
+    Words arguments;
     Lost lost;
     std::string other = {};  // the tag of another shard that is called, too; "": none
     FirstTry* first = nullptr;
+    Again again = {};  // none: the same
   };
+  Result<Reply> change(Call call);
+  /// Until nothing is due before it.
+  Result<Reply> change_at_last(Call& call, Doubt& doubt);
   /// Calls it, again where it lacked room and was lent some.
-  Result<Reply> call_with_room(const Call& call);
-  Result<Reply> change(const Call& call);
+  Result<Reply> call_with_room(Call& call, Doubt& doubt);
+  Result<Reply> call(Call& call, Doubt& doubt);
   Result<Reply> call_once(const Call& call);
-  Result<Reply> call(const Call& call);
   FunctionCall function_call(const Call& call);
   Result<void> tell_time();
 

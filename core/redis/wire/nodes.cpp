@@ -61,7 +61,7 @@ uint16_t Nodes::index_of(const std::string& name) {
 }
 
 std::shared_ptr<Server> Nodes::connected(Node& node) {
-  if (node.server != nullptr && node.server->is_over()) node.server.reset();
+  if (node.server != nullptr && !node.server->is_still_usable()) node.server.reset();
   return node.server;
 }
 

@@ -19,6 +19,7 @@ constexpr uint64_t kVersionMin = 7;
 
 constexpr int64_t kLagMs = 10'000;   // so long who was waited for in vain is not waited for again
 constexpr int64_t kAloneMs = 1'000;  // so long a master that had no replica is taken to have none
+constexpr int64_t kSureMs = 5'000;   // so long one that was a master is taken to be one
 
 /// Of what a server says of itself; "": nothing.
 std::string_view field_of(std::string_view info, std::string_view name) {
@@ -80,7 +81,11 @@ Result<void> Server::send() {
 
 Result<Reply> Server::receive() {
   FQ_TRY(send());
-  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
+  return receive(system_clock().boot_ms() + call_ms_);
+}
+
+Result<Reply> Server::receive(int64_t deadline_ms) {
+  FQ_TRY(send());
   for (;;) {
     Result<std::optional<Reply>> next = parser_.next();
     if (!next) return Error{next.error().kind, name() + ": " + next.error().text, 0};
@@ -104,9 +109,10 @@ Result<std::optional<Reply>> Server::hear(int64_t deadline_ms) {
   }
 }
 
-/// Before anything is asked for, so an outcome that is unknown is none.
+/// Before anything is asked for, so an outcome that is unknown is none; within the time of a connection.
 Result<Reply> Server::greet(Words words) {
-  Result<Reply> reply = call(words);
+  add(words);
+  Result<Reply> reply = receive(system_clock().boot_ms() + greet_ms_);
   if (!reply && reply.error().kind == ErrorKind::io)
     return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0};
   if (reply && reply->kind == Reply::Kind::error) return error_of_refusal(name(), words[0], reply->text);
@@ -158,17 +164,31 @@ Result<void> Server::look_at_it() {
 
 /// As it says of itself, where nothing is asked for.
 void Server::set_level(std::string_view info) {
-  const bool has_replica = field_of(info, "connected_slaves") != "0" && field_of(info, "role") == "master";
+  const std::string_view role = field_of(info, "role");
+  is_replica_ = role == "slave";
+  const bool has_replica = field_of(info, "connected_slaves") != "0" && role == "master";
   level_ = asked_level_.value_or(has_replica ? Level::replica : Level::async);
-  alone_until_ms_ = system_clock().boot_ms() + kAloneMs;
+  const int64_t now_ms = system_clock().boot_ms();
+  alone_until_ms_ = now_ms + kAloneMs;
+  sure_until_ms_ = now_ms + kSureMs;
+}
+
+Result<void> Server::look_at_replication() {
+  FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 2>{"INFO", "replication"}));
+  set_level(reply.text);
+  return {};
+}
+
+bool Server::is_still_usable() {
+  if (is_over()) return false;
+  if (is_cluster_ || !has_hosts_ || system_clock().boot_ms() < sure_until_ms_) return true;
+  return look_at_replication().ok() && !is_replica_;
 }
 
 /// After a failover it has none until the other one is back; a connection may last far longer than that.
 Result<void> Server::look_for_replica() {
   if (asked_level_ || level_ != Level::async || system_clock().boot_ms() < alone_until_ms_) return {};
-  FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 2>{"INFO", "replication"}));
-  set_level(reply.text);
-  return {};
+  return look_at_replication();
 }
 
 /// What it promises is its administrator's word; without that nothing is accepted on it.

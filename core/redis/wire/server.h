@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,11 @@ class Server {
   /// What its answers mean.
   Level level() const { return level_; }
   bool is_over() { return wire_.is_over(); }
+  int64_t call_ms() const { return call_ms_; }
+  /// False: there is nothing to be heard from it, or it is a replica by now, which refuses changes and
+  /// answers all else from what it has. It is asked now and then; of a cluster others tell, and a socket
+  /// leads nowhere else.
+  bool is_still_usable();
 
   /// Adds a command that the next call sends, with others; its reply has to be received, too.
   void add(Words words);
@@ -40,6 +46,8 @@ class Server {
   /// Sends what was added and waits for the first reply. A refusal of the server is a Reply, too; an Error:
   /// the outcome of all that was added is unknown, and the connection is of no more use.
   Result<Reply> receive();
+  /// Until then; what has come already is received in any case.
+  Result<Reply> receive(int64_t deadline_ms);
   /// Adds the question whether a replica has what was changed by this connection. Behind the changes: the
   /// server counts from the last command. `is_vital`: who asks waits for it even where it was in vain lately.
   /// False: it is not asked, since none is to have it, or is waited for.
@@ -57,7 +65,11 @@ class Server {
 
  private:
   Server(Wire wire, const RedisPlace& place)
-      : wire_(std::move(wire)), call_ms_(place.call_ms), asked_level_(place.level) {}
+      : wire_(std::move(wire)),
+        call_ms_(place.call_ms),
+        greet_ms_(std::min(place.connect_ms, place.call_ms)),
+        asked_level_(place.level),
+        has_hosts_(!place.hosts.empty()) {}
   static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
                                                   const std::string& password);
   Result<Reply> greet(Words words);
@@ -65,19 +77,23 @@ class Server {
   Result<void> look_at_it();
   void set_level(std::string_view info);
   Result<void> look_for_replica();
+  Result<void> look_at_replication();
   Result<void> check_strict();
   Result<void> choose_database(uint32_t database);
 
   Wire wire_;
-  int64_t call_ms_;
+  int64_t call_ms_, greet_ms_;
   std::optional<Level> asked_level_;
+  bool has_hosts_;
   ReplyParser parser_;
   std::string out_, in_;
   std::string run_id_, info_;
   bool is_cluster_ = false;
+  bool is_replica_ = false;
   Level level_ = Level::async;
   int64_t lags_until_ms_ = 0;   // its replicas, as far as is known
   int64_t alone_until_ms_ = 0;  // likewise, where it has none
+  int64_t sure_until_ms_ = 0;   // likewise, that it is a master
 };
 
 }  // namespace fq

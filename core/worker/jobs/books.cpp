@@ -148,7 +148,8 @@ bool Books::step() {
   // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
   // that holds messages.
   const bool goes_on = options_.stay == Stay::forever || outstanding_ > 0;
-  if (served.error().kind == ErrorKind::later && !work.stop && goes_on) {
+  const bool passes = served.error().kind == ErrorKind::later || served.error().passes;
+  if (passes && !work.stop && goes_on) {
     return try_later(work, served.error());
   }
   const std::lock_guard lock(mutex_);

@@ -1,0 +1,86 @@
+// hung_servers_test - servers of a cluster stand still: who lives on the others is heard there as before.
+
+// System.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+// Tests.
+#include "tests/redis/on_cluster.h"
+#include "tests/redis/waiter.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kHangMs = 20'000;  // longer than a session lasts that nobody hears
+
+struct Placed {
+  std::string tag;
+  size_t owner;
+};
+
+/// When the sessions of these shards are over.
+std::vector<std::string> ends(const TestCluster& cluster, const std::vector<Placed>& shards) {
+  std::vector<std::string> found;
+  for (const auto& [tag, owner] : shards)
+    found.push_back(command(cluster.node(owner), {"ZRANGE", tag + "s", "0", "-1", "WITHSCORES"}).at(1).text);
+  return found;
+}
+
+/// So long the sessions of these shards have at least before they are over.
+int64_t left_ms(const TestCluster& cluster, const std::vector<Placed>& shards) {
+  int64_t least = INT64_MAX;
+  for (const auto& [tag, owner] : shards) {
+    const TestServer& server = cluster.node(owner);
+    const Reply time = command(server, {"TIME"});
+    const Reply sessions = command(server, {"ZRANGE", tag + "s", "0", "-1", "WITHSCORES"});
+    if (sessions.items.size() < 2) return 0;
+    const int64_t now_ms = std::stoll(time.at(0).text) * 1'000 + std::stoll(time.at(1).text) / 1'000;
+    least = std::min(least, static_cast<int64_t>(std::stod(sessions.at(1).text)) - now_ms);
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("who lives on servers that answer is heard by them while others of their cluster hang") {
+  TestCluster cluster(5);
+  OnCluster s(16, cluster);
+  std::vector<NewMessage> messages;
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("t" + std::to_string(i));
+  for (const std::string& name : names) messages.push_back(message_for(name));
+  REQUIRE(!answered(s.queue->push(messages)).error);
+  LeaseRequest by_living;
+  by_living.want = messages.size();
+  size_t held = 0;
+  while (held < messages.size()) held += answered(s.queue->lease(by_living)).deliveries.size();
+  const size_t home = cluster.owner_of(s.meta_key());
+  const std::vector<size_t> victims = {(home + 1) % 5, (home + 2) % 5};
+  std::vector<Placed> there;
+  for (const std::string& tag : s.tags()) {
+    const size_t owner = cluster.owner_of(tag);
+    if (std::find(victims.begin(), victims.end(), owner) == victims.end()) there.push_back({tag, owner});
+  }
+  REQUIRE((!there.empty() && there.size() < s.tags().size()));
+  // Once it is heard by itself, and so connected to all.
+  const std::vector<std::string> before = ends(cluster, there);
+  wait_until([&] {
+    const std::vector<std::string> now = ends(cluster, there);
+    return std::equal(now.begin(), now.end(), before.begin(), std::not_equal_to<>());
+  });
+  for (const size_t victim : victims) cluster.node(victim).stop();
+  int64_t least = INT64_MAX;
+  const int64_t end_ms = system_clock().boot_ms() + kHangMs;
+  while (system_clock().boot_ms() < end_ms) {
+    least = std::min(least, left_ms(cluster, there));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  for (const size_t victim : victims) cluster.node(victim).go_on();
+  CHECK(least > 5'000);
+}
+
+}  // namespace fq::test

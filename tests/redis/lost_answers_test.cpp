@@ -1,0 +1,178 @@
+// lost_answers_test - a call was done and its answer never came, and the server that is asked again refuses:
+// nobody is told that nothing was done.
+
+// System.
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+// Tests.
+#include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
+
+namespace fq::test {
+
+namespace {
+
+/// A queue by a way on which the answer to one call of a function is lost, and what is asked from then on is
+/// refused.
+class Unheard {
+ public:
+  enum class Refused { functions, greetings };
+  explicit Unheard(uint32_t shards = 1, std::string refusal = "-LOADING it does\r\n",
+                   Refused refused = Refused::functions)
+      : s(shards), refusal_(std::move(refusal)), refused_(refused) {
+    relay_ = std::make_unique<Relay>(s.server, [this](const std::string& asked) { return meddle(asked); });
+    queue = another();
+  }
+  std::unique_ptr<Queue> another() const { return open_on(real_time_engine(), relay_->spool()); }
+  std::string spool() const { return relay_->spool(); }
+  void lose(std::string_view function) {
+    const std::lock_guard held(mutex_);
+    function_ = "_" + std::string(function) + "\r\n";
+  }
+  void answer_again() {
+    const std::lock_guard held(mutex_);
+    function_.clear(), is_lost_ = false;
+  }
+  StatsRow sums() const { return answered(s.queue->stats({})).rows.at(0); }
+
+  Sharded s;
+  std::unique_ptr<Queue> queue;
+
+ private:
+  std::string meddle(const std::string& asked) {
+    const std::lock_guard held(mutex_);
+    const bool is_function = !function_.empty() && asked.find(function_) != std::string::npos;
+    if (is_lost_) return is_function || refused_ == Refused::greetings ? refusal_ : "";
+    if (!is_function) return "";
+    is_lost_ = true;
+    do_unheard(s.server, asked);
+    relay_->cut();
+    return "";
+  }
+
+  const std::string refusal_;
+  const Refused refused_;
+  std::mutex mutex_;
+  std::string function_;
+  bool is_lost_ = false;
+  std::unique_ptr<Relay> relay_;
+};
+
+/// What was done all the same, and nobody is to do twice.
+void is_unknown(const Error& error) {
+  INFO(error.text);
+  CHECK(error.kind == ErrorKind::io);
+  CHECK(error.passes);
+  CHECK(error.text.find("the outcome is unknown; asked again, ") != std::string::npos);
+  CHECK(error.text.find("try again") == std::string::npos);
+}
+
+std::vector<Settle> acks_of(const LeaseReply& leased) {
+  std::vector<Settle> acks;
+  for (const Delivery& each : leased.deliveries) acks.emplace_back().receipt = each.receipt;
+  return acks;
+}
+
+std::vector<NewMessage> one_of_each(const std::vector<std::string>& names) {
+  std::vector<NewMessage> messages;
+  for (const std::string& name : names) messages.push_back(message_for(name, name));
+  return messages;
+}
+
+}  // namespace
+
+TEST_CASE("a push that was done is not told as not done, however the server refuses when it is asked again") {
+  const auto* const refusal = GENERATE("-LOADING it does\r\n", "-READONLY it is\r\n", "-OOM it is\r\n",
+                                       "-CLUSTERDOWN it is\r\n", "-NOREPLICAS it has\r\n");
+  const auto refused = GENERATE(Unheard::Refused::functions, Unheard::Refused::greetings);
+  CAPTURE(refusal, refused);
+  Unheard u(1, refusal, refused);
+  u.lose("push");
+  const NewMessage message = message_for("t", "x");
+  const Result<PushReply> pushed = u.queue->push({&message, 1});
+  REQUIRE(pushed.ok());
+  REQUIRE(pushed->error);
+  is_unknown(*pushed->error);
+  CHECK(pushed->items.at(0).status == PushStatus::unknown);
+  CHECK(u.sums().ready == 1);
+}
+
+TEST_CASE("a verdict that was given is not told as not given, and can be given again") {
+  const auto refused = GENERATE(Unheard::Refused::functions, Unheard::Refused::greetings);
+  Unheard u(1, "-READONLY it is\r\n", refused);
+  push_one(*u.queue, "t", "x");
+  const std::vector<Settle> acks = acks_of(answered(u.queue->lease(for_a_minute())));
+  u.lose("work");
+  const SettleReply settled = answered(u.queue->settle(acks));
+  REQUIRE(settled.error);
+  is_unknown(*settled.error);
+  CHECK(settled.items.at(0) == SettleStatus::unknown);
+  CHECK((u.sums().ready == 0 && u.sums().leased == 0));
+  u.answer_again();
+  CHECK(answered(u.queue->settle(acks)).items.at(0) == SettleStatus::stale);
+}
+
+TEST_CASE("a batch over many shards that was pushed, or acked, is not told as not done") {
+  Unheard u(4);
+  std::vector<std::string> names;
+  for (int i = 0; i < 16; ++i) names.push_back("t" + std::to_string(i));
+  const std::vector<NewMessage> messages = one_of_each(names);
+  answered(u.queue->push(messages));
+  const std::vector<Settle> acks = acks_of(answered(u.queue->lease(for_a_minute(16))));
+  REQUIRE(acks.size() == names.size());
+  SECTION("pushed") {
+    u.lose("push");
+    const PushReply pushed = answered(u.queue->push(messages));
+    REQUIRE(pushed.error);
+    is_unknown(*pushed.error);
+    for (const PushResult& each : pushed.items) CHECK(each.status == PushStatus::unknown);
+    CHECK(u.sums().ready == names.size());
+  }
+  SECTION("acked") {
+    u.lose("work");
+    const SettleReply settled = answered(u.queue->settle(acks));
+    REQUIRE(settled.error);
+    is_unknown(*settled.error);
+    for (const SettleStatus each : settled.items) CHECK(each == SettleStatus::unknown);
+    CHECK(u.sums().leased == 0);
+  }
+}
+
+TEST_CASE("a move whose message is on its way, or there, is not told as not made") {
+  const auto& [shards, step] =
+      GENERATE(std::pair(1U, "move"), std::pair(4U, "crossing"), std::pair(4U, "take"));
+  CAPTURE(shards, step);
+  Unheard u(shards);
+  REQUIRE(answered(real_time_engine().create({u.spool(), "to"}, {.shards = shards})));
+  const MessageId id = push_one(*u.queue, "t", "x");
+  u.lose(step);
+  const Result<MoveReply> moved = u.queue->move({&id, 1}, {"to", {}});
+  const std::optional<Error> error = moved ? moved->error : std::optional(moved.error());
+  REQUIRE(error);
+  INFO(error->text);
+  CHECK(error->kind == ErrorKind::io);
+  CHECK(u.sums().ready == 0);
+}
+
+TEST_CASE("a cancel whose answer was lost is not told as not done") {
+  Unheard u;
+  const MessageId id = push_one(*u.queue, "t", "x");
+  u.lose("order");
+  const Result<MutateReply> cancelled = u.queue->mutate({&id, 1}, Action::cancel);
+  REQUIRE(!cancelled.ok());
+  CHECK(cancelled.error().kind == ErrorKind::io);
+  CHECK(u.sums().ready == 0);
+}
+
+TEST_CASE("a queue that was made is not told as not made") {
+  Unheard u;
+  u.lose("make");
+  const Result<bool> made = real_time_engine().create({u.spool(), "other"}, {});
+  REQUIRE(!made.ok());
+  is_unknown(made.error());
+}
+
+}  // namespace fq::test
