@@ -21,8 +21,8 @@ is 'events' 'scheduled pushed scheduled' \
 fq schedule resume tick
 is 'not paused any more' 'false 3' "$(told '"\(.paused) \(.next | length)"')"
 is 'while one is unfinished none is made' 'skipped' "$(await eval '[ "$(told .last.fate)" = skipped ]'; told .last.fate)"
-is 'and why' 'the one before still runs' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
-is 'explain tells why' '; the last time was skipped: the one before still ran' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
+is 'and why' 'the one before was unfinished' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
+is 'explain tells why' '; the last time was skipped: the one before was unfinished' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
 is 'explain tells it in JSON too' 'tick true next at' \
   "$(fq explain --json | jq -r 'select(.about == "schedule") | "\(.schedule) \(.next_at > "2026") \(.text[:7])"')"
 # A second may end between two looks.
