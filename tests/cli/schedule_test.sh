@@ -171,4 +171,12 @@ read -rt 3 <>"$work/never" || :  # idle for so long
 is 'it takes no CPU' yes "$([ $(($(ticks) - before)) -le 3 ] && echo yes || echo "no: $(ticks) ticks, $before before")"
 kill "$worker"; wait "$worker" 2>/dev/null
 is 'check' 0 "$(fq check >/dev/null; echo $?)"
+# Zones as TZ may give them.
+for zone in 'CET-1CEST CET-1CEST' '/usr/share/zoneinfo/Asia/Tokyo Asia/Tokyo' ':Asia/Tokyo Asia/Tokyo'; do
+  gives 0 '' env TZ="${zone% *}" "$FQ" schedule set zoned '0 3 * * *' x
+  is "TZ=${zone% *}" "${zone#* }" "$(fq schedule show --json zoned | jq -r .tz)"
+  gives 0 '' fq schedule set zoned '0 3 * * *' --tz "${zone% *}" x
+done
+gives 78 'TZ: ' env TZ=/etc/passwd "$FQ" schedule set zoned '0 3 * * *' x
+
 finish
