@@ -136,6 +136,13 @@ Result<void> find_file(const Session& session, std::string_view verb) {
 Result<Exit> path(const Arguments&, Session& session) {
   FQ_TRY(find_file(session, "path"));
   const std::string text = policy_path(session.spool());
+  if (session.format() == Format::json) {
+    std::string line;
+    JsonWriter(line).begin_object().key("path").text(text).end_object();
+    FQ_TRY(session.out().write(line + "\n"));
+    FQ_TRY(session.out().flush());
+    return Exit::done;
+  }
   FQ_TRY(session.out().write((session.out().is_terminal() ? shown(text) : text) + "\n"));
   FQ_TRY(session.out().flush());
   return Exit::done;

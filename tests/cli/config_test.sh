@@ -8,6 +8,7 @@ policy() { cat >"$FQ_SPOOL/fq.toml"; }
 
 # Nothing there: no spool, no file, no queue.
 is 'the path of a file that is not there' "$FQ_SPOOL/fq.toml" "$(fq config path)"
+is 'in JSON' '{"path":"/nowhere/fq.toml"}' "$(fq config path --json --spool /nowhere)"
 is 'of any spool' '/nowhere/fq.toml' "$(fq config path --spool /nowhere)"
 gives 0 '' fq config check
 is 'without a file all is default' 'order priority default' "$(row order)"

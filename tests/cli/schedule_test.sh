@@ -171,6 +171,8 @@ read -rt 3 <>"$work/never" || :  # idle for so long
 is 'it takes no CPU' yes "$([ $(($(ticks) - before)) -le 3 ] && echo yes || echo "no: $(ticks) ticks, $before before")"
 kill "$worker"; wait "$worker" 2>/dev/null
 is 'check' 0 "$(fq check >/dev/null; echo $?)"
+gives 65 "'5-10/99' has a step that is too large" fq schedule set bad '5-10/99 * * * *' x
+gives 65 "'every' has no duration; write \`every 10m\`" fq schedule set bad every x
 # Zones as TZ may give them.
 for zone in 'CET-1CEST CET-1CEST' '/usr/share/zoneinfo/Asia/Tokyo Asia/Tokyo' ':Asia/Tokyo Asia/Tokyo'; do
   gives 0 '' env TZ="${zone% *}" "$FQ" schedule set zoned '0 3 * * *' x
