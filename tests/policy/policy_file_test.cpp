@@ -1,42 +1,12 @@
-#include "core/policy/policy_file.h"
-
 #include <chrono>
 #include <random>
 
-#include "core/api/settings.h"
-#include "tests/catch.h"
+#include "tests/policy/fixture.h"
 
 using namespace fq;
+using namespace fq::test;
 
 namespace {
-
-Result<FilePolicy> parse(std::string_view toml, std::string_view queue = "mail") {
-  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(toml, "fq.toml"));
-  return file.for_queue(queue);
-}
-
-FilePolicy policy_of(std::string_view toml, std::string_view queue = "mail") {
-  Result<FilePolicy> policy = parse(toml, queue);
-  INFO(toml);
-  if (!policy) FAIL(policy.error().text);
-  return *policy;
-}
-
-Settings settings_of(std::string_view toml, std::string_view queue = "mail") {
-  Settings settings;
-  take_over(settings, without_lines(policy_of(toml, queue)).queue);
-  return settings;
-}
-
-std::string fault_of(std::string_view toml) {
-  const Result<FilePolicy> policy = parse(toml);
-  INFO(toml);
-  REQUIRE_FALSE(policy.ok());
-  CHECK(policy.error().kind == ErrorKind::config);
-  return policy.error().text;
-}
-
-bool says(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// Rules in their order: "a:1 b:2", where the number is the weight's.
 std::string weights_of(const FilePolicy& policy) {
@@ -257,56 +227,6 @@ TEST_CASE("a mistyped kind of table is told the kind that was meant") {
   CHECK(fault_of("[queue.mail.shedule.s]\nspec = \"@daily\"\n") ==
         "fq.toml:1: unknown key 'shedule'; did you mean 'schedule'?");
   CHECK(says(fault_of("[queue.mail.whatever.s]\nspec = \"@daily\"\n"), "known are order"));
-}
-
-TEST_CASE("a fault of a schedule names the line that it is in") {
-  const auto fault = [](std::string_view lines) {
-    return fault_of("[queue.mail.schedule.s]\npayload = \"x\"\n" + std::string(lines));
-  };
-  CHECK(says(fault("missed = \"one\"\nspec = \"61 * * * *\"\n"), "fq.toml:4: schedule: minute: '61'"));
-  CHECK(says(fault("spec = \"@daily\"\ntz = \"Foo/Bar\"\n"), "fq.toml:4: tz: 'Foo/Bar'"));
-  CHECK(fault("spec = \"@daily\"\nmissed = \"never\"\n") ==
-        R"(fq.toml:4: missed: must be "one", "all" or "skip")");
-  CHECK(says(fault("spec = \"@daily\"\nenv = [\"A=1\"]\n"), "fq.toml:4: `env` and `cwd` go with"));
-  CHECK(
-      says(fault("spec = \"@daily\"\ncolour = \"x\"\n"), "fq.toml:4: unknown key 'colour'; write spec, tz,"));
-  CHECK(fault("") == "fq.toml:1: a schedule needs `spec`, as in \"30 3 * * *\"");
-}
-
-TEST_CASE("a schedule's priority or sort key goes with the order of its queues") {
-  const std::string spec = "spec = \"@daily\"\npayload = \"x\"\n";
-  const std::string urgent = "schedule.s]\npriority = 3\n" + spec;
-  const std::string keyed = "schedule.s]\nkey = \"k1\"\n" + spec;
-  CHECK(fault_of("[queue.mail]\norder = \"key\"\n[queue.mail." + urgent) ==
-        "fq.toml:4: priority: would be ignored by order = \"key\" of line 2");
-  CHECK(fault_of("[queue.mail]\norder = \"fifo\"\n[queue.mail." + urgent) ==
-        "fq.toml:4: priority: would be ignored by order = \"fifo\" of line 2");
-  CHECK(fault_of("[queue.mail." + keyed) ==
-        "fq.toml:2: key: would be ignored by order = \"priority\", the default");
-  CHECK(says(fault_of("[queue.\"*\"." + urgent + "[queue.other]\norder = \"key\"\n"), "fq.toml:2: priority"));
-  CHECK(says(fault_of("[queue.\"*\"]\norder = \"fifo\"\n[queue.other." + keyed), "fq.toml:4: key"));
-  policy_of("[queue.mail." + urgent);
-  policy_of("[queue.mail]\norder = \"key\"\n[queue.mail." + keyed);
-  policy_of("[queue.mail]\norder = \"key\"\n[queue.other." + urgent);
-  policy_of("[queue.mail]\norder = \"fifo\"\n[queue.mail.schedule.s]\npriority = 0\n" + spec);
-  // The most exact table of a name is all of it.
-  policy_of("[queue.\"*\"." + urgent + "[queue.mail]\norder = \"key\"\n[queue.mail.schedule.s]\n" + spec);
-  // Each of the two tables makes sense; only the queue that both are for does not.
-  const std::string crossed = "[queue.\"m*\"." + urgent + "[queue.\"*l\"]\norder = \"fifo\"\n";
-  CHECK(says(fault_of(crossed), "fq.toml:2: priority"));
-  policy_of(crossed, "mouse");
-}
-
-TEST_CASE("a schedule has one command, and that is one") {
-  const auto fault = [](std::string_view lines) {
-    return fault_of("[queue.mail.schedule.s]\nspec = \"@daily\"\n" + std::string(lines));
-  };
-  CHECK(fault("payload = \"x\"\nargv = []\n") ==
-        "fq.toml:4: argv: is empty; write the command, or leave it out");
-  CHECK(fault("argv = []\nshell = \"true\"\n") ==
-        "fq.toml:3: `argv` does not go with `shell`; write one of them");
-  CHECK(says(fault("shell = \"true\"\nargv = [\"false\"]\n"), "fq.toml:4: `argv`"));
-  policy_of("[queue.mail.schedule.s]\nspec = \"@daily\"\npayload = \"x\"\nshell = \"cat\"\n");
 }
 
 TEST_CASE("names that no queue, tenant or pool can have are refused") {
