@@ -30,6 +30,7 @@ constexpr OptionSpec kConfigOptions[] = {
 struct RunTime {
   std::vector<PolicyOverride> overrides;
   Settings settings;
+  bool has_last_good = false;  // it goes on with values of a file that was good once
 };
 
 Result<RunTime> ask_queue(Session& session) {
@@ -39,6 +40,8 @@ Result<RunTime> ask_queue(Session& session) {
   RunTime run_time;
   FQ_TRY_SET(run_time.overrides, all_overrides(**queue));
   FQ_TRY_SET(run_time.settings, (*queue)->settings());
+  FQ_TRY_SET(const bool holds_nothing, (*queue)->policy_is_current(FileIdentity{}));
+  run_time.has_last_good = !holds_nothing;
   return run_time;
 }
 
@@ -103,7 +106,7 @@ Result<Exit> show(const Arguments& arguments, Session& session) {
   }
   FQ_TRY_SET(RunTime run_time, ask_queue(session));
   Result<FilePolicy> file = read_policy_for(session.location());
-  const Settings* last_good = file ? nullptr : &run_time.settings;
+  const Settings* last_good = !file && run_time.has_last_good ? &run_time.settings : nullptr;
   const PolicyLayers layers(file ? *file : FilePolicy(), std::move(run_time.overrides));
   const std::vector<PolicySection> sections =
       tenant.empty() ? sections_of_queue(layers, last_good) : sections_of_tenant(layers, tenant, last_good);
@@ -133,6 +136,13 @@ Result<void> find_file(const Session& session, std::string_view verb) {
 Result<Exit> path(const Arguments&, Session& session) {
   FQ_TRY(find_file(session, "path"));
   const std::string text = policy_path(session.spool());
+  if (session.format() == Format::json) {
+    std::string line;
+    JsonWriter(line).begin_object().key("path").text(text).end_object();
+    FQ_TRY(session.out().write(line + "\n"));
+    FQ_TRY(session.out().flush());
+    return Exit::done;
+  }
   FQ_TRY(session.out().write((session.out().is_terminal() ? shown(text) : text) + "\n"));
   FQ_TRY(session.out().flush());
   return Exit::done;

@@ -13,6 +13,7 @@
 #include "cli/views/export_view.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"
+#include "cli/terminal/typed_command.h"
 
 namespace fq::cli {
 
@@ -198,8 +199,8 @@ Result<Exit> run_export(const Arguments& arguments, Session& session) {
     return written;
   }
   say("queue " + in_quotes(session.queue_name()) +
-      ": is paused now, so that nothing is served in two places; fq queue resume " + session.queue_name() +
-      " ends that");
+      ": is paused now, so that nothing is served in two places; " +
+      typed_command("fq queue resume", session.queue_name()) + " ends that");
   return written;
 }
 

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <set>
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
@@ -118,6 +119,8 @@ Result<Exit> run_move(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   std::vector<MessageId> ids = moving.selection.ids;
   const bool by_id = !arguments.operands().empty();
+  std::set<MessageId> seen;
+  std::erase_if(ids, [&](MessageId id) { return !seen.insert(id).second; });
   if (!by_id) {
     FQ_TRY(refuse_pattern(*queue, moving.selection.filter.tenant));
     FQ_TRY_SET(ids, select_all(*queue, moving.selection));

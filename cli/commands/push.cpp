@@ -20,6 +20,7 @@
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
+#include "cli/terminal/typed_command.h"
 
 namespace fq::cli {
 
@@ -173,10 +174,9 @@ Result<Reader> open_source(const std::string& file) {
 
 std::string what_goes_on(const Session& session, MessageId id, std::string_view why) {
   const std::string name = std::to_string(number(id));
-  const std::string queue =
-      session.queue_name() == "default" ? "" : " -q " + quote_shell(session.queue_name());
-  return "message " + name + ": is still queued or running; " + std::string(why) + "; fq result" + queue +
-         " -f " + name + " follows it, fq cancel" + queue + " " + name + " cancels it";
+  return "message " + name + ": is still queued or running; " + std::string(why) + "; " +
+         typed_command("fq result -f " + name, session.queue_name()) + " follows it, " +
+         typed_command("fq cancel " + name, session.queue_name()) + " cancels it";
 }
 
 /// For who does not wait for it any longer.
@@ -195,8 +195,8 @@ void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
   const auto is_worker = [](const Attendee& each) { return each.kind == Attendee::Kind::worker; };
   if (!here || std::any_of(here->begin(), here->end(), is_worker)) return;
   const std::string& name = session.queue_name();
-  say("queue " + in_quotes(name) + ": no worker is attached; fq worker" +
-      (name == "default" ? "" : " -q " + name) + (is_command ? "" : " -- CMD") + " starts one");
+  say("queue " + in_quotes(name) + ": no worker is attached; " + typed_command("fq worker", name) +
+      (is_command ? "" : " -- CMD") + " starts one");
 }
 
 /// As Following::run; where no worker is there a moment later, it is told.

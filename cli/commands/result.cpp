@@ -7,6 +7,7 @@
 #include "cli/session/following.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
+#include "cli/terminal/typed_command.h"
 
 namespace fq::cli {
 
@@ -58,8 +59,8 @@ Result<Exit> run_result(const Arguments& arguments, Session& session) {
                                    ? "waits for its next run, and nothing is kept of the last one"
                                    : "has not ended";
   return Error{ErrorKind::later,
-               "message " + std::to_string(number(id)) + ": " + std::string(why) +
-                   "; follow it with fq result -f " + std::to_string(number(id)),
+               "message " + std::to_string(number(id)) + ": " + std::string(why) + "; follow it with " +
+                   typed_command("fq result -f " + std::to_string(number(id)), session.queue_name()),
                0};
 }
 

@@ -47,10 +47,17 @@ constexpr OptionSpec kScheduleOptions[] = {
 };
 
 /// Where the local clock is, by a name that other processes know too.
+/// A file of the database is kept by the name that it has in there.
+std::string zone_name(std::string_view given) {
+  if (given.starts_with(':')) given.remove_prefix(1);
+  const std::string place = std::string(kSystemZones) + "/";
+  if (given.starts_with(place)) given.remove_prefix(place.size());
+  return std::string(given);
+}
+
 std::string local_zone() {
   const auto set = environment("TZ");
-  if (!set) return system_zone_name();
-  return set->starts_with(':') ? set->substr(1) : *set;
+  return set ? zone_name(*set) : system_zone_name();
 }
 
 /// One that is not known is named as it was given: by --tz, or by TZ, which is then wrong for every command.
@@ -115,7 +122,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   definition.name = operands[1];
   definition.spec = operands[2];
   definition.zone = local_zone();
-  if (const auto typed = arguments.value("tz")) definition.zone = std::string(*typed);
+  if (const auto typed = arguments.value("tz")) definition.zone = zone_name(*typed);
   if (const auto typed = arguments.value("missed")) {
     FQ_TRY_SET(definition.missed,
                to_rule("--missed", *typed, {MissedRule::one, MissedRule::all, MissedRule::skip}));

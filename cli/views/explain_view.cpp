@@ -12,6 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
+#include "cli/terminal/typed_command.h"
 
 namespace fq::cli {
 
@@ -35,10 +36,9 @@ std::string tenant_word(const std::string& tenant) {
   return is_operand || quoted.empty() ? quoted : "--tenant=" + quoted;
 }
 
-/// With the queue, wherever it is typed, and with the spool unless that is the one that is taken without a
-/// word.
+/// With the spool, too, unless that is the one that is taken without a word.
 std::string in_queue(std::string command, const ExplainContext& context) {
-  command += " -q " + context.queue;
+  command = typed_command(std::move(command), context.queue);
   if (context.spool.empty()) return command;
   const std::string spool = word(context.spool);
   return spool.empty() ? "" : command + " --spool=" + spool;

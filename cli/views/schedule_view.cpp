@@ -133,7 +133,7 @@ std::string schedule_text(const ToldSchedule& schedule) {
     line(i == 0 ? "next" : "", local_time_text(info.next_wall_ms[i]));
   if (info.last != Occurrence::none) line("last", local_time_text(info.last_wall_ms));
   if (info.last == Occurrence::overlap) {
-    line("", "skipped: the one before still ran");
+    line("", "skipped: the one before was unfinished");
   } else if (info.last == Occurrence::missed) {
     line("", "skipped: nobody was there in time");
   }
@@ -156,7 +156,7 @@ std::string times_text(const ScheduleInfo& info) {
   } else {
     text = info.next_wall_ms.empty() ? "never again" : "next at " + local_time_text(info.next_wall_ms[0]);
   }
-  if (info.last == Occurrence::overlap) text += "; the last time was skipped: the one before still ran";
+  if (info.last == Occurrence::overlap) text += "; the last time was skipped: the one before was unfinished";
   if (info.last == Occurrence::missed) text += "; the last time was missed: nobody was there";
   return text;
 }

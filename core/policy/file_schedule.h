@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <cstdint>
 #include <memory>
 #include <string>
 // fq, below us.
@@ -13,6 +14,7 @@ namespace fq {
 struct FileSchedule {
   ScheduleDefinition definition;
   std::string tenant, payload, key;
+  uint32_t priority_line = 0, key_line = 0;  // 0: it has none
 };
 
 /// Shared, since definitions point into it and tables are copied from queue to queue.

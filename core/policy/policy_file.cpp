@@ -2,12 +2,13 @@
 
 // System.
 #include <algorithm>
-#include <map>
 #include <tuple>
 // fq, below us.
 #include "core/api/settings.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/pattern.h"
+// fq, this room.
+#include "core/policy/policy_value.h"
 
 namespace fq {
 
@@ -37,6 +38,10 @@ void lay_over(std::vector<FileValue>& to, const std::vector<FileValue>& values) 
       *there = value;
     }
   }
+}
+
+void lay_over(SchedulesByName& to, const std::vector<SharedSchedule>& schedules) {
+  for (const SharedSchedule& schedule : schedules) to[schedule->definition.name] = schedule;
 }
 
 const FileValue* find(const std::vector<FileValue>& values, PolicyKey key) {
@@ -84,18 +89,19 @@ Result<PolicyFile> PolicyFile::parse(std::string_view text, const std::string& p
 Result<FilePolicy> PolicyFile::for_queue(std::string_view queue) const {
   FilePolicy policy;
   std::map<std::string_view, FileRule> pools;
-  std::map<std::string_view, SharedSchedule> schedules;  // the most exact table of a name is all of it
+  SchedulesByName schedules;
   for (const FileQueue& each : queues_) {
     if (!pattern_matches(each.queue.name, queue)) continue;
     lay_over(policy.queue, each.queue.values);
     policy.tenants.insert(policy.tenants.end(), each.tenants.begin(), each.tenants.end());
-    for (const SharedSchedule& schedule : each.schedules) schedules[schedule->definition.name] = schedule;
+    lay_over(schedules, each.schedules);
     for (const FileRule& pool : each.pools) {
       FileRule& known = pools.try_emplace(pool.name, FileRule{pool.name, pool.place, {}}).first->second;
       lay_over(known.values, pool.values);
     }
   }
   FQ_TRY(check_order(policy.queue));
+  FQ_TRY(check_schedule_orders(policy.queue, schedules));
   for (auto& [name, schedule] : schedules) policy.schedules.push_back(std::move(schedule));
   for (auto& [name, pool] : pools) policy.pools.push_back(std::move(pool));
   return policy;
@@ -133,18 +139,24 @@ Result<void> PolicyFile::check_pools() const {
   return {};
 }
 
-/// Each table's order and scope, together with what is less exact and holds for all its queues.
+/// Each table's order, scope and schedules, together with what is less exact and holds for all its queues.
 Result<void> PolicyFile::check_orders() const {
   std::vector<const FileQueue*> setters;
   for (const FileQueue& queue : queues_) {
     const std::vector<FileValue>& values = queue.queue.values;
-    if (find(values, PolicyKey::order) == nullptr && find(values, PolicyKey::scope) == nullptr) continue;
+    const bool orders =
+        find(values, PolicyKey::order) != nullptr || find(values, PolicyKey::scope) != nullptr;
+    if (!orders && queue.schedules.empty()) continue;
     setters.push_back(&queue);
     std::vector<FileValue> together;
+    SchedulesByName schedules;
     for (const FileQueue* each : setters) {
-      if (covers(each->queue.name, queue.queue.name)) lay_over(together, each->queue.values);
+      if (!covers(each->queue.name, queue.queue.name)) continue;
+      lay_over(together, each->queue.values);
+      lay_over(schedules, each->schedules);
     }
     FQ_TRY(check_order(together));
+    FQ_TRY(check_schedule_orders(together, schedules));
   }
   return {};
 }
@@ -162,6 +174,23 @@ Result<void> PolicyFile::check_order(const std::vector<FileValue>& values) const
   return policy_fault(path_, std::max(scope->line, order->line),
                       scope_is_later ? "scope: \"queue\" does not go with order = \"fifo\"" + at
                                      : "order: \"fifo\" does not go with scope = \"queue\"" + at);
+}
+
+/// What the order would ignore is refused of a push, too.
+Result<void> PolicyFile::check_schedule_orders(const std::vector<FileValue>& values,
+                                               const SchedulesByName& schedules) const {
+  const FileValue* set = find(values, PolicyKey::order);
+  const PolicyValue value = set != nullptr ? set->value : standard_of(*spec_of(PolicyKey::order));
+  const Order order{static_cast<uint32_t>(value.number)};
+  const std::string why = ": would be ignored by order = \"" + policy_value_text(value) + "\"" +
+                          (set != nullptr ? " of line " + std::to_string(set->line) : ", the default");
+  for (const auto& [name, schedule] : schedules) {
+    if (order != Order::priority && schedule->priority_line != 0)
+      return policy_fault(path_, schedule->priority_line, "priority" + why);
+    if (order != Order::key && schedule->key_line != 0)
+      return policy_fault(path_, schedule->key_line, "key" + why);
+  }
+  return {};
 }
 
 }  // namespace fq

@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ std::vector<ScheduleDefinition> schedules_of(const FilePolicy& policy);
 /// The same without the lines.
 Policy without_lines(const FilePolicy& policy);
 
+/// Of several of one name the most exact table's is all of it.
+using SchedulesByName = std::map<std::string_view, SharedSchedule>;
+
 class PolicyFile {
  public:
   /// `path` is for messages only. Faults are ErrorKind::config: those that do not depend on the queue's name.
@@ -49,6 +53,8 @@ class PolicyFile {
   Result<void> check_pools() const;
   Result<void> check_orders() const;
   Result<void> check_order(const std::vector<FileValue>& values) const;
+  Result<void> check_schedule_orders(const std::vector<FileValue>& values,
+                                     const SchedulesByName& schedules) const;
 
   std::string path_;
   std::vector<FileQueue> queues_;  // least exact first

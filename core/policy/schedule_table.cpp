@@ -82,7 +82,10 @@ class ScheduleTable {
         return refuse(std::string(name) + ": must be a number from " + std::to_string(least) + " to " +
                       std::to_string(most));
       }
-      if (priority) message.priority = static_cast<int32_t>(number->get());
+      if (priority) {
+        message.priority = static_cast<int32_t>(number->get());
+        to_.priority_line = message.priority == 0 ? 0 : line_;
+      }
       if (!priority) message.attempts_max = static_cast<uint32_t>(number->get());
       return {};
     }
@@ -114,6 +117,7 @@ class ScheduleTable {
       if (encoded.fault != SortKeyFault::none)
         return refuse("key: " + in_quotes(value) + " is not a sort key");
       to_.key = std::move(encoded.bytes);
+      to_.key_line = to_.key.empty() ? 0 : line_;
     }
     for (const auto& [each, span] :
          {std::pair<std::string_view, std::optional<int64_t>*>("ttl", &message.ttl_ms),
@@ -168,6 +172,12 @@ class ScheduleTable {
     FQ_TRY(Recurrence::parse(definition.spec));
     stands_at("tz");
     FQ_TRY(load_zone(definition.zone));
+    stands_at("argv");
+    const bool has_argv = table_.contains("argv");
+    if (has_argv && table_.contains("shell"))
+      return refuse("`argv` does not go with `shell`; write one of them");
+    if (has_argv && command_.argv.empty())
+      return refuse("argv: is empty; write the command, or leave it out");
     stands_at("env");
     const bool command = !command_.argv.empty();
     if (!command && !has_payload_) return refuse("a schedule needs `payload`, `argv` or `shell`");

@@ -14,6 +14,7 @@ Simulation::Simulation(Load& load, const Policy& policy, uint32_t slots, Starts 
       starts_(starts),
       ready_ms_(1, kNotReady),
       started_(1),
+      counted_(1),
       leaves_(load.tenants().size(), kNoIndex) {
   load_.rewind();
 }
@@ -107,6 +108,7 @@ void Simulation::push(uint64_t id) {
   while (ready_ms_.size() <= id) {
     ready_ms_.push_back(kNotReady);
     started_.push_back(false);
+    counted_.push_back(false);
   }
   if (!queue_.push(id, load_.tenants()[arrival.tenant], arrival)) {
     ++refused_;
@@ -150,7 +152,7 @@ void Simulation::begin(const VirtualQueue::Started& started) {
     figures_.note_served(tenant, cost);
   }
   note_not_ready(started.id);
-  figures_.note_run(tenant, run.run_ms);
+  if (counted_[started.id]) figures_.note_run(tenant, run.run_ms);
   coming_.push({queue_.now_ms() + run.run_ms, started.id, Coming::What::end, started.nth, started.slot});
 }
 
@@ -196,7 +198,9 @@ void Simulation::note_not_ready(uint64_t id) {
 void Simulation::note_wait(uint64_t id, int64_t until_ms) {
   if (!load_.is_whole(id)) return;
   const int64_t end_ms = std::min(until_ms, load_.counts_until_ms(id));
-  if (end_ms >= ready_ms_[id]) figures_.note_wait(load_.tenant_of(id), end_ms - ready_ms_[id]);
+  if (end_ms < ready_ms_[id]) return;
+  counted_[id] = true;
+  figures_.note_wait(load_.tenant_of(id), end_ms - ready_ms_[id]);
 }
 
 double Simulation::cost_of(uint64_t id, const Run& run) const {

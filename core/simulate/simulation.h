@@ -69,6 +69,7 @@ class Simulation {
   std::priority_queue<Coming> coming_;
   std::vector<int64_t> ready_ms_;  // by message: since when, or kNotReady
   std::vector<bool> started_;      // by message: once or more
+  std::vector<bool> counted_;  // messages whose wait counts: so do their runs
   std::vector<uint32_t> leaves_;   // by tenant: of entitlement_; kNoIndex: nothing of it has come yet
 };
 

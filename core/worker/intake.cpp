@@ -40,9 +40,11 @@ void Intake::take_news() {
 void Intake::take_in(size_t source, News news) {
   for (const std::string& notice : news.notices) shop_.say(notice);
   for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
-  for (const LeaseChange& change : news.changes) {
-    if (change.what != LeaseChange::What::extended) drop_waiting(change.receipt);
-    slots_.on_change(change, std::min(kCancelGraceMs, options_.grace_ms));
+  for (const HeardChange& change : news.changes) {
+    const bool ran = change.what != LeaseChange::What::extended && drop_waiting(change.receipt);
+    const bool runs = slots_.on_change(change, std::min(kCancelGraceMs, options_.grace_ms));
+    // Else its verdict is on its way to the queue, which tells the same of it.
+    if ((ran || runs) && !change.told.empty()) shop_.say(change.told);
   }
   take_confirmed(source, news.confirmed);
   if (shutdown_.is_stopping()) release_waiting();
@@ -109,13 +111,15 @@ std::string Intake::misfit(const Delivery& delivery) const {
 }
 
 /// It has ended before it was started, wherever it waits: what ends a message may be heard before its job is
-/// seen to have ended, or after.
-void Intake::drop_waiting(const Receipt& receipt) {
+/// seen to have ended, or after. True: after a batch that it was in had run.
+bool Intake::drop_waiting(const Receipt& receipt) {
   const auto is_it = [&](const Arrival& each) { return each.delivery.receipt == receipt; };
   gather_.drop(receipt);
-  for (Load& load : unconfirmed_) std::erase_if(load.arrivals, is_it);
+  size_t ran = 0;
+  for (Load& load : unconfirmed_) ran += std::erase_if(load.arrivals, is_it);
   for (Load& load : ready_) std::erase_if(load.arrivals, is_it);
   std::erase_if(ready_, [](const Load& load) { return load.arrivals.empty(); });
+  return ran > 0;
 }
 
 /// The first of this queue, since they are asked about in that order.
@@ -247,18 +251,13 @@ void Intake::on_job_end(Slot& slot) {
   }
 }
 
-/// Failures always, the rest where it was asked for.
+/// Failures always, the rest where it was asked for. Whether a verdict holds is known once it is given: its
+/// job may have slept, or have given one itself.
 void Intake::tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order) {
   const bool failed = order.verdict == Verdict::retry || order.verdict == Verdict::bury;
-  // It may have slept: then nothing has failed, which is known once the verdict is given.
-  if (failed && order.exit == kTryLaterExit) {
-    order.failure = failure_line(queue, delivery, order);
-    return;
-  }
-  if (failed) return shop_.say(failure_line(queue, delivery, order));
-  if (!options_.verbose) return;
-  shop_.say("queue '" + queue + "': message " + std::to_string(number(delivery.id)) + " of tenant '" +
-            delivery.tenant + "': " + (order.verdict == Verdict::ack ? "done" : "given back"));
+  if (failed && order.exit != kTryLaterExit) return shop_.say(failure_line(queue, delivery, order));
+  if (failed) order.said = failure_line(queue, delivery, order);
+  if (!failed && options_.verbose) order.said = success_line(queue, delivery, order);
 }
 
 /// For what cannot be run at all; that is told.

@@ -38,7 +38,7 @@ class Intake {
   void sort_in(size_t source, Arrival arrival);
   bool stays_drained();
   std::string misfit(const Delivery& delivery) const;
-  void drop_waiting(const Receipt& receipt);
+  bool drop_waiting(const Receipt& receipt);
   void take_confirmed(size_t source, size_t count);
   size_t gathered_max() const;
   size_t wanted() const;

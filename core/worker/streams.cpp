@@ -91,7 +91,7 @@ void Streams::on_end(Slot& slot) {
   settle(stream->finish(queues_.shop(0), shutdown_.is_stopping()));
   if (shutdown_.is_stopping() || open == 0) return;
   queues_.shop(0).say("the command ended with " + counted(open, "open message") +
-                       (open == 1 ? "; it is retried" : "; they are retried"));
+                      (open == 1 ? "; it is retried" : "; they are retried"));
 }
 
 void Streams::on_time(int64_t now_ms) {

@@ -100,6 +100,16 @@ TEST_CASE("a day that a zone has left out is the moment of the change") {
   CHECK(apia.first_at(change - 10 * 3600 + 12 * 3600) == change);
 }
 
+TEST_CASE("a rule that names no days has those that it has for every other program") {
+  const auto plain = ZoneRule::parse("CET-1CEST"), full = ZoneRule::parse("CET-1CEST,M3.2.0,M11.1.0");
+  REQUIRE(plain);
+  REQUIRE(full);
+  const auto change = Zone(*plain).next_change(1'780'000'000), same = Zone(*full).next_change(1'780'000'000);
+  REQUIRE(change);
+  CHECK(change->at_s == same->at_s);
+  CHECK(change->after_s == 3600);
+}
+
 TEST_CASE("rules as in TZ are zones") {
   const Zone berlin = Zone(*ZoneRule::parse("CET-1CEST,M3.5.0,M10.5.0/3"));
   CHECK(berlin.offset_at(kSpring2024 - 1) == 3600);
@@ -107,7 +117,7 @@ TEST_CASE("rules as in TZ are zones") {
   CHECK(berlin.offset_at(kAutumn2024) == 3600);
   CHECK(Zone(*ZoneRule::parse("<+0330>-3:30")).offset_at(0) == 12600);
   CHECK(Zone(*ZoneRule::parse("IST-1GMT0,M10.5.0,M3.5.0/1")).offset_at(kSpring2024) == 3600);
-  for (const char* text : {"", "A1", "CET", "CET-1CEST", "CET-25", "CET-1CEST,M13.1.0,M10.5.0", "CET-1x",
+  for (const char* text : {"", "A1", "CET", "CET-1CEST,", "CET-25", "CET-1CEST,M13.1.0,M10.5.0", "CET-1x",
                            "CET-1CEST,M3.5.0", "CET-1CEST,J0,J1", "CET-1CEST,M3.5.7,M10.5.0"})
     CHECK(!ZoneRule::parse(text));
 }

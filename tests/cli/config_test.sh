@@ -8,6 +8,7 @@ policy() { cat >"$FQ_SPOOL/fq.toml"; }
 
 # Nothing there: no spool, no file, no queue.
 is 'the path of a file that is not there' "$FQ_SPOOL/fq.toml" "$(fq config path)"
+is 'in JSON' '{"path":"/nowhere/fq.toml"}' "$(fq config path --json --spool /nowhere)"
 is 'of any spool' '/nowhere/fq.toml' "$(fq config path --spool /nowhere)"
 gives 0 '' fq config check
 is 'without a file all is default' 'order priority default' "$(row order)"
@@ -114,6 +115,11 @@ is 'the last good value is not the file'\''s' 'attempts 3 last good fq.toml' "$(
 is 'config show names the fault once' 1 "$(fq config show 2>&1 >/dev/null | grep -c atempts)"
 is 'what the queue does not tell is left out' 0 "$(fq config show 2>/dev/null | grep -c 'concurrency\|free-')"
 is 'in JSON too' '"value":3,"source":"last_good","line":null' "$(fq config show --json 2>/dev/null | grep '"attempts"' | grep -o '"value".*null,' | sed 's/,$//')"
+is 'of a queue that is not there nothing was good' 'attempts 5 default' "$(row attempts -q absent 2>/dev/null)"
+is 'all of its values are told' 5 "$(fq config show -q absent 2>/dev/null | grep -c '^\(max_messages\|max_bytes\|concurrency\|rate\|burst\) .* default$')"
+is 'in JSON too' default "$(fq config show -q absent --json 2>/dev/null | jq -r .source | sort -u)"
+(export FQ_SPOOL=$work/fresh; mkdir -m 700 "$FQ_SPOOL"; cp "$work/spool/fq.toml" "$FQ_SPOOL"; fq config show >"$work/fresh.out" 2>"$work/err"; echo $? >"$work/fresh.rc")
+is 'nor in a fresh spool' '78 0 1' "$(cat "$work/fresh.rc") $(grep -c 'last good' "$work/fresh.out") $(grep -c atempts "$work/err")"
 gives 0 'the last good one holds' fq stats
 is 'messages go on' 1 "$(fq peek 2>/dev/null | grep -c ready)"
 chmod 666 "$FQ_SPOOL/fq.toml"

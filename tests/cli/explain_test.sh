@@ -32,7 +32,7 @@ is 'the bound follows the weight' '3' "$(fq explain 1 --json | jq '.bounds[] | s
 
 fq tenant pause globex
 is 'paused' 'globex is paused' "$(said 4)"
-is 'and what changes it' 'fq tenant resume globex -q default' "$(fq explain 4 | sed -n 's/^change  *//p')"
+is 'and what changes it' 'fq tenant resume globex' "$(fq explain 4 | sed -n 's/^change  *//p')"
 is 'what is told to be typed helps' 'only for its turn' "$(eval "$(fq explain 4 --json | jq -r '.reasons[0].change')"; said 5)"
 fq queue pause
 is 'all that is in the way' 'the queue is paused' "$(said 1)"
@@ -57,11 +57,11 @@ is 'a rate' 1 "$(said 8 | grep -c '^slow: one each 1h, the next at 20')"
 later=$(fq push --delay 1h x)
 is 'a delay' 1 "$(said "$later" | grep -c '^due at 20')"
 held=$(fq push --after "$later" x)
-is 'a dependency' "comes after $later; fq explain $later -q default tells what keeps it" "$(said "$held")"
+is 'a dependency' "comes after $later; fq explain $later tells what keeps it" "$(said "$held")"
 fq push -t dead x >/dev/null
 receipt=$(fq pop --lease 1m -t dead | cut -f1)
 fq bury "$receipt"
-is 'a dead letter' 1 "$(said 11 | grep -c '^buried at 20.*; fq show 11 -q default tells why$')"
+is 'a dead letter' 1 "$(said 11 | grep -c '^buried at 20.*; fq show 11 tells why$')"
 is 'what has ended' 1 "$(said 7 | grep -c '^acked at 20')"
 
 # Names are harmless on a terminal and whole in JSON.
@@ -87,7 +87,7 @@ mkdir "$work/other place"
 there() { FQ_SPOOL=/nowhere "$FQ" "$1" --spool "$work/other place" "${@:2}"; }
 there push x >/dev/null
 there push --delay 1h x >/dev/null
-is 'a command for the right spool' "fq kick 2 -q default --spool='$work/other place'" "$(there explain 2 --json | jq -r '.reasons[0].change')"
+is 'a command for the right spool' "fq kick 2 --spool='$work/other place'" "$(there explain 2 --json | jq -r '.reasons[0].change')"
 id=$(fq push -q names -t plain x)
 fq tenant pause -q names plain
 is 'a command for the right queue' 'fq tenant resume plain -q names' "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"

@@ -219,4 +219,8 @@ await sleeps "$backup"
 kill -CONT $mover; wait $mover; wait $backup
 is 'the backup has each of them once' '1 ready 2 ready' \
   "$(FQ_SPOOL=$work/backup "$FQ" -q slow peek --json | jq -r '"\(.id) \(.state)"' | xargs)$(FQ_SPOOL=$work/backup "$FQ" peek)"
+# An id that is given twice counts once.
+fq queue create twice; id=$(fq push -q once x); other=$(fq push -q once y)
+is 'an id that is given twice is moved once' "0 $id 1 $other 2" "$(fq move -q once "$id" "$other" "$id" --to twice 2>&1 | paste -sd' ' | sed 's/^/0 /')"
+
 finish

@@ -21,8 +21,8 @@ is 'events' 'scheduled pushed scheduled' \
 fq schedule resume tick
 is 'not paused any more' 'false 3' "$(told '"\(.paused) \(.next | length)"')"
 is 'while one is unfinished none is made' 'skipped' "$(await eval '[ "$(told .last.fate)" = skipped ]'; told .last.fate)"
-is 'and why' 'the one before still runs' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
-is 'explain tells why' '; the last time was skipped: the one before still ran' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
+is 'and why' 'the one before was unfinished' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
+is 'explain tells why' '; the last time was skipped: the one before was unfinished' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
 is 'explain tells it in JSON too' 'tick true next at' \
   "$(fq explain --json | jq -r 'select(.about == "schedule") | "\(.schedule) \(.next_at > "2026") \(.text[:7])"')"
 # A second may end between two looks.
@@ -171,4 +171,14 @@ read -rt 3 <>"$work/never" || :  # idle for so long
 is 'it takes no CPU' yes "$([ $(($(ticks) - before)) -le 3 ] && echo yes || echo "no: $(ticks) ticks, $before before")"
 kill "$worker"; wait "$worker" 2>/dev/null
 is 'check' 0 "$(fq check >/dev/null; echo $?)"
+gives 65 "'5-10/99' has a step that is too large" fq schedule set bad '5-10/99 * * * *' x
+gives 65 "'every' has no duration; write \`every 10m\`" fq schedule set bad every x
+# Zones as TZ may give them.
+for zone in 'CET-1CEST CET-1CEST' '/usr/share/zoneinfo/Asia/Tokyo Asia/Tokyo' ':Asia/Tokyo Asia/Tokyo'; do
+  gives 0 '' env TZ="${zone% *}" "$FQ" schedule set zoned '0 3 * * *' x
+  is "TZ=${zone% *}" "${zone#* }" "$(fq schedule show --json zoned | jq -r .tz)"
+  gives 0 '' fq schedule set zoned '0 3 * * *' --tz "${zone% *}" x
+done
+gives 78 'TZ: ' env TZ=/etc/passwd "$FQ" schedule set zoned '0 3 * * *' x
+
 finish

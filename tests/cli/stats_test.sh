@@ -57,7 +57,7 @@ fq queue pause -q parked
 is 'a queue parks all of its tenants' '4 acct/a:1:paused:0 acct/b:1:paused:0 acct/c:1:paused:0 z:1:paused:0 4' "$(parked)"
 is 'a paused queue says so' 'STATE paused' "$(fq stats -q parked | awk '{ print $NF }' | paste -sd' ')"
 is 'in JSON too' 'true false' "$(fq stats -q parked --json | jq -r '"\(.paused) \(.draining)"')"
-is 'and for Prometheus' 'fq_paused{queue="parked"} 1.000000' "$(fq stats -q parked --format prometheus | grep '^fq_paused')"
+is 'and for Prometheus' 'fq_paused{queue="parked"} 1' "$(fq stats -q parked --format prometheus | grep '^fq_paused')"
 fq queue resume -q parked
 fq queue drain -q parked
 is 'one that drains too' 'draining false true 0' "$(fq stats -q parked | awk 'NR == 2 { print $NF }') $(fq stats -q parked --json | jq -r '"\(.paused) \(.draining) \(.parked_tenants)"')"

@@ -26,6 +26,13 @@ gives 75 '' fq wait --for 10ms --all
 gives 75 'has not ended' fq result "$ready"
 gives 75 'has not ended' fq result "$delayed"
 retried=$(fq push -t retried x); fq retry "$(fq pop -t retried --lease 1m | cut -f1)" --delay 1h
+id=$(fq push -q mail x)
+gives 75 "has not ended; follow it with fq result -f $id -q mail" fq result -q mail "$id"
+gives 75 "has not ended; follow it with fq result -f $id -q mail" env FQ_QUEUE=other "$FQ" result -q mail "$id"
+is 'a queue that is taken by itself is not named' "fq: message $id: has not ended; follow it with fq result -f $id" \
+  "$(FQ_QUEUE=mail "$FQ" result "$id" 2>&1)"
+gives 75 "fq result -f 2 -q mail follows it, fq cancel 2 -q mail cancels it" fq push -q mail stays --wait=10ms
+gives 0 "fq queue resume -q mail ends that" fq export -q mail
 gives 75 'waits for its next run, and nothing is kept of the last one; follow it with fq result -f' fq result "$retried"
 fq cancel "$retried"
 

@@ -15,6 +15,27 @@ gone_or_zombie() { ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status"; }
 clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
 tell='echo $$ >"$0.new"; mv "$0.new" "$0"'  # a job says that it runs, whole
 
+# What a job settles itself: it ends before its worker has heard of it, or goes on until then.
+heard='; until grep -q "settled by its job" "$0"; do :; done'
+for then in '' "$heard"; do
+  for verdict in ack bury retry release; do
+    id=$(fq push x)
+    worker -v --once -- sh -c '"$FQ" '"$verdict$then" "$work/said" 2>"$work/said"
+    is "-v tells once that a job did $verdict itself" '1 1' \
+      "$(grep -c "message $id: settled by its job" "$work/said") $(grep -c "message $id[ :]" "$work/said")"
+    clear_all
+  done
+done
+for verdict in ack bury; do
+  fq push x >/dev/null
+  worker --once -- sh -c '"$FQ" '$verdict 2>"$work/$verdict.said"
+done
+is 'without -v that is told where it is dead' '0 1' "$(wc -l <"$work/ack.said") $(grep -c 'settled by its job; buried$' "$work/bury.said")"
+id=$(fq push x)
+worker -v --once -- true 2>"$work/said"
+is 'what it did not settle is done' 1 "$(grep -c "message $id of tenant 'default': done$" "$work/said")"
+clear_all
+
 # Daemons.
 id=$(fq push x)
 mkfifo "$work/job.live"

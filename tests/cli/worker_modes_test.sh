@@ -72,6 +72,10 @@ is 'a line that is no verdict is told' 1 "$(grep -c "'no verdict'\|\"no verdict\
 is 'the verdicts of a stream' 'bury dead "for a reason" release delayed null retry delayed "later"' \
   "$(fq peek --state all --json | jq -r '"\(.payload) \(.state) \(.last_error.reason | tojson)"' | sort | paste -sd' ')"
 clear_all
+id=$(fq push ack)
+worker -v --drain --stream -- sh "$work/stream" 2>"$work/said"
+is '-v tells of what a stream acked' 1 "$(grep -c "message $id of tenant 'default': done" "$work/said")"
+clear_all
 id=$(fq push die --attempts 1)
 fq push ack >/dev/null
 worker --drain --stream -- sh "$work/stream" 2>/dev/null

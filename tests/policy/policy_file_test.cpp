@@ -1,42 +1,12 @@
-#include "core/policy/policy_file.h"
-
 #include <chrono>
 #include <random>
 
-#include "core/api/settings.h"
-#include "tests/catch.h"
+#include "tests/policy/fixture.h"
 
 using namespace fq;
+using namespace fq::test;
 
 namespace {
-
-Result<FilePolicy> parse(std::string_view toml, std::string_view queue = "mail") {
-  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(toml, "fq.toml"));
-  return file.for_queue(queue);
-}
-
-FilePolicy policy_of(std::string_view toml, std::string_view queue = "mail") {
-  Result<FilePolicy> policy = parse(toml, queue);
-  INFO(toml);
-  if (!policy) FAIL(policy.error().text);
-  return *policy;
-}
-
-Settings settings_of(std::string_view toml, std::string_view queue = "mail") {
-  Settings settings;
-  take_over(settings, without_lines(policy_of(toml, queue)).queue);
-  return settings;
-}
-
-std::string fault_of(std::string_view toml) {
-  const Result<FilePolicy> policy = parse(toml);
-  INFO(toml);
-  REQUIRE_FALSE(policy.ok());
-  CHECK(policy.error().kind == ErrorKind::config);
-  return policy.error().text;
-}
-
-bool says(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// Rules in their order: "a:1 b:2", where the number is the weight's.
 std::string weights_of(const FilePolicy& policy) {
@@ -257,20 +227,6 @@ TEST_CASE("a mistyped kind of table is told the kind that was meant") {
   CHECK(fault_of("[queue.mail.shedule.s]\nspec = \"@daily\"\n") ==
         "fq.toml:1: unknown key 'shedule'; did you mean 'schedule'?");
   CHECK(says(fault_of("[queue.mail.whatever.s]\nspec = \"@daily\"\n"), "known are order"));
-}
-
-TEST_CASE("a fault of a schedule names the line that it is in") {
-  const auto fault = [](std::string_view lines) {
-    return fault_of("[queue.mail.schedule.s]\npayload = \"x\"\n" + std::string(lines));
-  };
-  CHECK(says(fault("missed = \"one\"\nspec = \"61 * * * *\"\n"), "fq.toml:4: schedule: minute: '61'"));
-  CHECK(says(fault("spec = \"@daily\"\ntz = \"Foo/Bar\"\n"), "fq.toml:4: tz: 'Foo/Bar'"));
-  CHECK(fault("spec = \"@daily\"\nmissed = \"never\"\n") ==
-        R"(fq.toml:4: missed: must be "one", "all" or "skip")");
-  CHECK(says(fault("spec = \"@daily\"\nenv = [\"A=1\"]\n"), "fq.toml:4: `env` and `cwd` go with"));
-  CHECK(
-      says(fault("spec = \"@daily\"\ncolour = \"x\"\n"), "fq.toml:4: unknown key 'colour'; write spec, tz,"));
-  CHECK(fault("") == "fq.toml:1: a schedule needs `spec`, as in \"30 3 * * *\"");
 }
 
 TEST_CASE("names that no queue, tenant or pool can have are refused") {

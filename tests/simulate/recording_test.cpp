@@ -125,7 +125,8 @@ TEST_CASE("what was there before the events begin has its turn, and no wait") {
   Story story;
   story.run(7, "a", 0, 50).push(8, "a", 10).run(8, "a", 50, 60).finish();
   CHECK(waits(story.by_turn(), "a") == "1 40/40/40");
-  CHECK(figures_of(story.by_turn(), "a").run_ms == 60);
+  CHECK(figures_of(story.by_turn(), "a").run_ms == 10);
+  CHECK(figures_of(story.as_it_was(), "a").run_ms == 10);
   CHECK(story.recording.assumed().pushed_before == 1);
 }
 
@@ -161,6 +162,17 @@ TEST_CASE("a lease whose time was over ended then") {
   leased.until_wall_ms = kNoon + 30;
   story.push(1, "a", 0).add(leased).run(1, "a", 100, 120).finish();
   CHECK(figures_of(story.by_turn(), "a").run_ms == 50);
+}
+
+TEST_CASE("what was not due by the end is no message of the sum, and its run none either") {
+  Story story;
+  for (uint64_t id = 1; id <= 5; ++id) story.push(id, "a", 0, 3'600'000);
+  story.push(6, "a", 0).run(6, "a", 0, 1'000).finish();
+  for (const Report& report : {story.as_it_was(), story.by_turn(), story.by_turn(9)}) {
+    CHECK(waits(report, "a") == "1 0/0/0");
+    CHECK(figures_of(report, "a").run_ms == 1'000);
+    CHECK(report.all.run_ms == 1'000);
+  }
 }
 
 TEST_CASE("what is told twice counts once") {

@@ -4,6 +4,7 @@
 // times only and shrink at times, so they are summaries without a count.
 
 // System.
+#include <cmath>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -95,7 +96,8 @@ class Prometheus {
       const std::optional<double> number = of(row);
       if (!number) return;
       begin_value(name, labels);
-      put_decimal(text_, *number, 6);
+      const bool is_whole = *number == std::floor(*number);
+      put_decimal(text_, *number, is_whole ? 0 : 6);
       text_.push_back('\n');
     });
   }

@@ -24,7 +24,7 @@ constexpr StatsCount kGauges[] = {
     {"delayed", &StatsRow::delayed, "Messages that are not due yet."},
     {"leased", &StatsRow::leased, "Messages that somebody holds."},
     {"held", &StatsRow::held, "Messages that wait for others."},
-    {"dead", &StatsRow::dead, "Buried messages."},
+    {"dead", &StatsRow::dead, "Dead messages, buried or expired."},
     {"tenants", &StatsRow::tenants, "Tenants that are known."},
     {"active_tenants", &StatsRow::active_tenants, "Tenants with something ready."},
     {"parked_tenants", &StatsRow::parked_tenants, "Tenants with something ready that may not be served now."},

@@ -83,7 +83,8 @@ class Field {
     const std::string_view range = part.substr(0, slash);
     if (slash != std::string_view::npos) {
       const auto asked = parse_decimal(part.substr(slash + 1));
-      if (!asked || *asked == 0 || *asked > kind_.most) return refuse(part, "has no step from 1 up");
+      if (!asked || *asked == 0) return refuse(part, "has no step from 1 up");
+      if (*asked > kind_.most) return refuse(part, "has a step that is too large");
       step = *asked;
     }
     uint64_t from = kind_.least, to = kind_.most;

@@ -15,7 +15,7 @@ enum class OverlapRule : uint8_t { skip = 0, queue = 1, cancel = 2 };
 enum class Occurrence : uint8_t {
   none = 0,     // there was none yet
   made = 1,     // a message
-  overlap = 2,  // skipped: the one before still ran
+  overlap = 2,  // skipped: the one before was unfinished
   missed = 3,   // skipped: it had passed
 };
 

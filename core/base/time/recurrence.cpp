@@ -11,7 +11,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kEvery = "every ";
+constexpr std::string_view kEvery = "every ", kEveryAlone = "every";
 constexpr int64_t kYearMs = int64_t{366} * 86'400'000;
 constexpr int64_t kLatestMs = INT64_MAX / 8;
 
@@ -21,11 +21,11 @@ int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 Result<Recurrence> Recurrence::parse(std::string_view spec) {
   Recurrence recurrence;
-  if (!spec.starts_with(kEvery)) {
+  if (!spec.starts_with(kEvery) && spec != kEveryAlone) {
     FQ_TRY_SET(recurrence.cron_, Cron::parse(spec));
     return recurrence;
   }
-  std::string_view text = spec.substr(kEvery.size());
+  std::string_view text = spec.substr(std::min(spec.size(), kEvery.size()));
   while (text.starts_with(' ')) text.remove_prefix(1);
   const DurationParse interval = parse_duration(text);
   if (interval.fault != DurationFault::none || interval.ms < kShortestIntervalMs) {

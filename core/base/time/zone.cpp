@@ -11,8 +11,9 @@ namespace fq {
 
 namespace {
 
-constexpr int kYearsOfRule = 2;                  // a rule has changes each year, or none
-constexpr int64_t kFarthest = 30 * kDaySeconds;  // no clock differs more from UTC, by any rule
+constexpr std::string_view kUsualDays = ",M3.2.0,M11.1.0";  // of a rule that names none, as glibc has them
+constexpr int kYearsOfRule = 2;                             // a rule has changes each year, or none
+constexpr int64_t kFarthest = 30 * kDaySeconds;             // no clock differs more from UTC, by any rule
 
 // ---- TZif ------------------------------------------------------------------------------------------
 
@@ -185,6 +186,7 @@ std::optional<ZoneRule> ZoneRule::parse(std::string_view text) {
     if (!summer_west) return std::nullopt;
     rule.summer_s = -*summer_west;
   }
+  if (reader.left.empty()) reader.left = kUsualDays;
   const bool both = reader.take(',') && reader.day(rule.to_summer) && reader.take(',') &&
                     reader.day(rule.to_standard) && reader.left.empty();
   return both ? std::optional(rule) : std::nullopt;

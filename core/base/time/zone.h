@@ -22,7 +22,7 @@ struct ClockChange {
   int32_t after_s = 0;
 };
 
-/// "CET-1CEST,M3.5.0,M10.5.0/3": the same two changes every year, or none.
+/// "CET-1CEST,M3.5.0,M10.5.0/3": the same two changes every year, or none. "CET-1CEST" has those of the USA.
 struct ZoneRule {
   /// When in a year, and at which second of that day by the clock that holds until then.
   struct Day {

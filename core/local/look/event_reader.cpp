@@ -237,7 +237,7 @@ Result<bool> EventReader::emit_scheduled(const RecordHeader& header, Bytes body,
   if (!skipped) return true;
   event.schedule = skipped->name;
   event.scheduled_wall_ms = skipped->at_wall_ms;
-  if (skipped->why == Occurrence::overlap) event.reason = "the one before still runs";
+  if (skipped->why == Occurrence::overlap) event.reason = "the one before was unfinished";
   if (skipped->why == Occurrence::missed) event.reason = "its time had passed";
   return log.tell(request, page, 0, owner, event);
 }

@@ -91,7 +91,7 @@ Event RedisEvents::event_of(const StreamEvent& record) {
     event.schedule = keep(record.schedule);
     event.scheduled_wall_ms = record.scheduled_wall_ms;
     const bool overlaps = record.skipped == static_cast<uint8_t>(Occurrence::overlap);
-    if (record.event == "skipped") event.reason = overlaps ? "the one before still runs" : "missed";
+    if (record.event == "skipped") event.reason = overlaps ? "the one before was unfinished" : "missed";
   }
   if (!record.other_queue.empty()) {
     event.other_queue = keep(record.other_queue);

@@ -194,11 +194,33 @@ Result<void> Books::look_for_changes(size_t& unconfirmed) {
   request.want = 0;
   request.watch = true;
   FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  std::vector<HeardChange> changes = heard(reply.changes);
   const std::lock_guard lock(mutex_);
-  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (HeardChange& change : changes) news_.changes.push_back(std::move(change));
   news_.confirmed += std::exchange(unconfirmed, 0);
   announce();
   return {};
+}
+
+/// What to say of a message that its job, or anybody else, has settled. We are not told how: a dead one has
+/// failed, and that is always said.
+std::string Books::told_of_settled(uint64_t id) {
+  const Result<std::optional<MessageInfo>> info = source_.queue->get(MessageId{id});
+  const bool dead = info.ok() && *info && (*info)->state == State::dead;
+  if (!dead && !options_.verbose) return "";
+  return "queue '" + source_.name + "': message " + std::to_string(id) + ": settled by its job" +
+         (dead ? "; buried" : "");
+}
+
+std::vector<HeardChange> Books::heard(std::vector<LeaseChange>& changes) {
+  std::vector<HeardChange> all;
+  for (LeaseChange& change : changes) {
+    const std::optional<ReceiptParts> parts = change.receipt.parts();
+    const bool settled = change.what == LeaseChange::What::ended && parts;
+    std::string told = settled ? told_of_settled(parts->id) : "";
+    all.push_back({std::move(change), std::move(told)});
+  }
+  return all;
 }
 
 Result<void> Books::refresh() {
@@ -226,12 +248,13 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   // be on disk or not; it is told, and the message comes again at worst.
   if (reply.error) return *reply.error;
   std::vector<std::string> notices = source_.queue->take_notices();
-  const std::lock_guard lock(mutex_);
-  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   for (size_t i = 0; i < orders.size(); ++i) {
     const bool holds = reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::buried;
-    if (holds && !orders[i].failure.empty()) news_.notices.push_back(std::move(orders[i].failure));
+    std::string line = holds ? std::move(orders[i].said) : told_of_settled(number(orders[i].id));
+    if (!line.empty()) notices.push_back(std::move(line));
   }
+  const std::lock_guard lock(mutex_);
+  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   for (size_t i = 0; options_.strict && i < orders.size(); ++i) {
     const bool acked = orders[i].verdict == Verdict::ack && reply.items[i] == SettleStatus::ok;
     if (acked) news_.acked.push_back(orders[i].id);
@@ -334,16 +357,17 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
     arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept), std::move(output)});
   }
   std::vector<std::string> notices = source_.queue->take_notices();
+  std::vector<HeardChange> changes = heard(reply.changes);
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
   if (!arrivals.empty()) idle_told_ = false;
   outstanding_ += arrivals.size();
   const std::lock_guard lock(mutex_);
   if (!arrivals.empty()) news_.idle = false;
   book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());
-  const bool told = !arrivals.empty() || !reply.changes.empty() || !notices.empty() || news_.servable ||
+  const bool told = !arrivals.empty() || !changes.empty() || !notices.empty() || news_.servable ||
                     news_.idle || news_.nothing;
   for (Arrival& arrival : arrivals) news_.arrivals.push_back(std::move(arrival));
-  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (HeardChange& change : changes) news_.changes.push_back(std::move(change));
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   if (told) announce();
 }

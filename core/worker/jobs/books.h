@@ -30,7 +30,7 @@ struct VerdictOrder {
   std::string stderr_tail;
   std::optional<JobOutput> output;
   std::optional<uint64_t> run_us;
-  std::string failure;  // said once the verdict is given and holds; "": nothing
+  std::string said;  // once the verdict is given and holds; "": nothing
 };
 
 /// A message for a job, and the descriptor that the job inherits so that its message waits for it; those that
@@ -49,9 +49,14 @@ struct Load {
   uint64_t ran_us = 0;  // each of them before, in a batch that failed
 };
 
+/// What others have made of a message, and the line about that, for where we give no verdict on it; "": none.
+struct HeardChange : LeaseChange {
+  std::string told;
+};
+
 struct News {
   std::vector<Arrival> arrivals;
-  std::vector<LeaseChange> changes;
+  std::vector<HeardChange> changes;
   std::vector<std::string> notices;
   std::optional<Settings> settings;  // when they have changed
   bool servable = false;             // something could be taken (only where asked to look)
@@ -118,6 +123,8 @@ class Books {
   Result<void> give(std::vector<VerdictOrder>& orders);
   Result<void> take(const Work& work, bool wait);
   Result<void> look_for_changes(size_t& unconfirmed);
+  std::string told_of_settled(uint64_t id);
+  std::vector<HeardChange> heard(std::vector<LeaseChange>& changes);
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;
   void hold_all(std::span<const Delivery> deliveries);

@@ -204,6 +204,8 @@ bool JobStream::take_line(const Workshop& shop, std::string_view line, std::vect
     if (told.reason.empty()) told.reason = "returned by the command";
     told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
+  } else if (shop.options.verbose) {
+    order->said = success_line(queue_, open->second.arrival.delivery, *order);
   }
   open_.erase(open);
   orders.push_back(std::move(*order));
@@ -223,8 +225,10 @@ void JobStream::share_time(std::span<VerdictOrder> orders) {
   busy_ = Stopwatch();
 }
 
-void JobStream::note_settled(const Receipt& receipt) {
-  if (open_.erase(receipt.text()) != 0) busy_ = Stopwatch();
+bool JobStream::note_settled(const Receipt& receipt) {
+  if (open_.erase(receipt.text()) == 0) return false;
+  busy_ = Stopwatch();
+  return true;
 }
 
 /// A bounded part of what there is. False: nothing now, or no more.

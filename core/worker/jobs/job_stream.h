@@ -39,8 +39,8 @@ class JobStream {
   std::vector<VerdictOrder> flush(const Workshop& shop);
   /// The verdicts that have come. Lines that are none are told through the voice.
   std::vector<VerdictOrder> read_verdicts(const Workshop& shop);
-  /// A verdict was given by another process.
-  void note_settled(const Receipt& receipt);
+  /// A verdict was given by another process. False: it is not open here.
+  bool note_settled(const Receipt& receipt);
   /// Its message may be open until then.
   void extend(const Receipt& receipt, int64_t until_ms);
   /// When on_time() has something to do; kNever: nothing.

@@ -88,14 +88,16 @@ void Slots::watch_output(Slot& slot) const {
   if (slot.job) watch(slot.job->err(), {Watched::err, slot.index()});
 }
 
-void Slots::on_change(const LeaseChange& change, int64_t grace_ms) {
+bool Slots::on_change(const LeaseChange& change, int64_t grace_ms) {
   const int64_t now_ms = system_clock().boot_ms();
   const bool extended = change.what == LeaseChange::What::extended;
   const int64_t until_ms = now_ms + change.until_wall_ms - system_clock().wall_ms();
+  bool is_held = false;
   for (Slot& slot : slots_) {
     if (slot.stream && extended) slot.stream->extend(change.receipt, until_ms);
-    if (slot.stream && !extended) slot.stream->note_settled(change.receipt);
+    if (slot.stream && !extended) is_held = slot.stream->note_settled(change.receipt) || is_held;
     if (!slot.job || !slot.job->holds(change.receipt)) continue;
+    is_held = true;
     if (extended) {
       slot.job->extend(until_ms);
       continue;
@@ -105,6 +107,7 @@ void Slots::on_change(const LeaseChange& change, int64_t grace_ms) {
     const bool ends = change.what == LeaseChange::What::cancelled && slot.job->is_settled();
     if (ends) slot.job->end(Ending::cancelled, now_ms, grace_ms);
   }
+  return is_held;
 }
 
 void Slots::kill() {

@@ -47,8 +47,8 @@ class Slots {
   void watch_output();
   /// Of the jobs: their limits, and whether their callers have read.
   void on_time(int64_t now_ms);
-  /// A lease was extended, or has ended, without us.
-  void on_change(const LeaseChange& change, int64_t grace_ms);
+  /// A lease was extended, or has ended, without us. False: none of these has its message.
+  bool on_change(const LeaseChange& change, int64_t grace_ms);
   void kill();
 
  private:

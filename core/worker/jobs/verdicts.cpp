@@ -16,6 +16,11 @@ uint64_t draw() {
   return random();
 }
 
+std::string line_of(const std::string& queue, const Delivery& delivery) {
+  return "queue '" + queue + "': message " + std::to_string(number(delivery.id)) + " of tenant '" +
+         delivery.tenant + "': ";
+}
+
 bool is_last(const Delivery& delivery) { return delivery.attempt >= delivery.attempts_max; }
 
 }  // namespace
@@ -80,13 +85,16 @@ VerdictOrder bury_of(const Delivery& delivery, std::string reason) {
 }
 
 std::string failure_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order) {
-  std::string line = "queue '" + queue + "': message " + std::to_string(number(delivery.id)) +
-                     " of tenant '" + delivery.tenant + "': " + order.reason;
+  const std::string line = line_of(queue, delivery) + order.reason;
   const std::string attempt =
       "attempt " + std::to_string(delivery.attempt) + " of " + std::to_string(delivery.attempts_max);
   if (order.verdict == Verdict::bury) return line + "; buried";
   if (order.verdict == Verdict::retry && is_last(delivery)) return line + "; buried after " + attempt;
   return line + "; again in " + format_duration(order.delay_ms) + " (" + attempt + ")";
+}
+
+std::string success_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order) {
+  return line_of(queue, delivery) + (order.verdict == Verdict::ack ? "done" : "given back");
 }
 
 }  // namespace fq::worker

@@ -30,5 +30,7 @@ VerdictOrder bury_of(const Delivery& delivery, std::string reason);
 inline constexpr int kTryLaterExit = 75;  // of a job that asks to be run again, or that sleeps
 /// The line about a failure, for a person.
 std::string failure_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order);
+/// The line about an ack or a release.
+std::string success_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order);
 
 }  // namespace fq::worker
