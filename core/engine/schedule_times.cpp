@@ -75,4 +75,9 @@ Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t paylo
                0};
 }
 
+void keep_to_order(NewMessage& message, Order order) {
+  if (order != Order::priority) message.priority = 0;
+  if (order != Order::key) message.key = {};
+}
+
 }  // namespace fq

@@ -42,5 +42,8 @@ class ScheduleTimes {
 
 /// Whether it can be one: its name, its spec, its zone, and what its message may not have.
 Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t payload_bytes_max);
+/// Takes out of what it makes what the order of the queue ignores: that may be another one than when it was
+/// set.
+void keep_to_order(NewMessage& message, Order order);
 
 }  // namespace fq

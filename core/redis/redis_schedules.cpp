@@ -254,6 +254,10 @@ Result<Reply> RedisSchedules::make(const Seen& seen, int64_t at_wall_ms,
   message.payload = as_bytes(made->payload);
   message.schedule = seen.name;
   message.scheduled_at_wall_ms = at_wall_ms;
+  if (message.priority != 0 || !message.key.empty()) {
+    FQ_TRY_SET(const Settings settings, policy_.settings());
+    keep_to_order(message, settings.order);
+  }
   FQ_TRY(check_on_server(message));
   const std::string fields = push_fields(message, 0), rest = push_rest(message, made->signature);
   for (const std::string_view each :

@@ -208,6 +208,28 @@ TEST_CASE("where the next one finds no room the one before is not cancelled, and
   CHECK(q.stats().ready == 2);
 }
 
+TEST_CASE("what a schedule makes keeps to the order that its queue has by then") {
+  WHERE_SCHEDULES_ARE(q);
+  if (q.door().caps().tells_timers) return;  // the model keeps what it was told
+  const bool by_key = GENERATE(false, true);
+  q.set_policy([&](Settings& s) { s.order = by_key ? Order::key : Order::priority; });
+  ScheduleDefinition definition = every("10m");
+  if (by_key) definition.message.key = "a";
+  if (!by_key) definition.message.priority = 9;
+  set(q, definition);
+  q.push("default", "first", {.key = by_key ? "b" : ""});
+  q.clock().advance(10 * kMinuteMs);
+  CHECK(q.pop() == "tick");
+  CHECK(q.pop() == "first");
+  q.set_policy([](Settings& s) { s.order = Order::fifo; });
+  q.push("default", "first");
+  q.clock().advance(10 * kMinuteMs);
+  CHECK(q.pop() == "first");
+  const Delivery other = q.lease();
+  CHECK(other.priority == 0);
+  CHECK(q.get(other.id).key.empty());
+}
+
 TEST_CASE("a dead message is finished: the next time makes one") {
   WHERE_SCHEDULES_ARE(q);
   set(q, every("10m"));

@@ -21,8 +21,9 @@ constexpr int64_t kWithoutZoneMs = 60'000;  // arbitrary: until a zone that cann
 
 /// What a schedule makes, of what its record says.
 struct MadeMessage {
-  explicit MadeMessage(const MessageItem& item) {
+  MadeMessage(const MessageItem& item, Order order) {
     copy_values(item, message);
+    keep_to_order(message, order);
     message.payload = item.payload;
     const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
     if (terms.ttl_ms != 0) message.ttl_ms = terms.ttl_ms;
@@ -138,7 +139,7 @@ Result<void> ScheduleRunner::make(const SeenSchedule& seen, const ScheduleTimes:
     if (overlap == OverlapRule::queue) after = id;
     if (overlap == OverlapRule::cancel) {
       // One that cannot come takes nobody's place.
-      const MadeMessage next(stored_.record.message);
+      const MadeMessage next(stored_.record.message, order());
       FQ_TRY(pushes_.check_room(std::span(&next.message, 1), id));
       // Who dies behind this leaves the time due, and nothing before it.
       FQ_TRY(mutator_.change(id, Action::cancel));
@@ -155,7 +156,7 @@ Result<void> ScheduleRunner::make(const SeenSchedule& seen, const ScheduleTimes:
 
 Result<Appended> ScheduleRunner::push(const SeenSchedule& seen, int64_t at_wall_ms, int64_t next_wall_ms,
                                       std::optional<MessageId> after, const Precondition& precondition) {
-  MadeMessage made(stored_.record.message);
+  MadeMessage made(stored_.record.message, order());
   made.message.schedule = seen.name();
   made.message.scheduled_at_wall_ms = at_wall_ms;
   if (after) made.message.after_any = {*after};

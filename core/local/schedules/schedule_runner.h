@@ -54,6 +54,7 @@ class ScheduleRunner : private Linked {
   Result<void> postpone(const SeenSchedule& seen, int64_t next_wall_ms, int64_t wait_ms);
   Result<void> refuse(const SeenSchedule& seen);
   Before before_now(const SeenSchedule& seen);
+  Order order() { return header().settings.order.peek(); }
   Result<Appended> push(const SeenSchedule& seen, int64_t at_wall_ms, int64_t next_wall_ms,
                         std::optional<MessageId> after, const Precondition& precondition);
   void tell(const SeenSchedule& seen, const std::string& fault);
