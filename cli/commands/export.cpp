@@ -183,24 +183,32 @@ Result<void> say_what_runs(Session& session, Queue& queue) {
   return {};
 }
 
+/// Where it fails the queue goes on, or it is said that it may not.
+Result<Exit> write_paused(Session& session, Queue& queue, const SetByHand& settings) {
+  const auto write = [&]() -> Result<Exit> {
+    FQ_TRY(queue.policy_set("", {{{PolicyKey::paused, 1, 0, {}}}, {}}));
+    FQ_TRY(say_what_runs(session, queue));
+    return write_queue(session, queue, settings);
+  };
+  Result<Exit> written = write();
+  const bool goes_on = !written && queue.policy_set("", {{}, {PolicyKey::paused}}).ok();
+  if (goes_on) return written;
+  say("queue " + in_quotes(session.queue_name()) +
+      (written ? ": is paused now, so that nothing is served in two places; " : ": may be paused now; ") +
+      typed_command("fq queue resume", session.queue_name()) + " ends that");
+  return written;
+}
+
 Result<Exit> run_export(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty())
     return usage_error("export", "takes no operands; it writes to standard output: fq export >FILE");
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const SetByHand settings, settings_of(*queue));
   const bool pauses = !arguments.has("live") && !settings.paused;
-  if (pauses) FQ_TRY(queue->policy_set("", {{{PolicyKey::paused, 1, 0, {}}}, {}}));
-  FQ_TRY(say_what_runs(session, *queue));
-  Result<Exit> written = write_queue(session, *queue, settings);
+  if (!pauses) FQ_TRY(say_what_runs(session, *queue));
+  Result<Exit> written =
+      pauses ? write_paused(session, *queue, settings) : write_queue(session, *queue, settings);
   say_notices(*queue);
-  if (!pauses) return written;
-  if (!written) {
-    FQ_TRY(queue->policy_set("", {{}, {PolicyKey::paused}}));
-    return written;
-  }
-  say("queue " + in_quotes(session.queue_name()) +
-      ": is paused now, so that nothing is served in two places; " +
-      typed_command("fq queue resume", session.queue_name()) + " ends that");
   return written;
 }
 
