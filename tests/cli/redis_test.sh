@@ -170,6 +170,8 @@ gives 64 "has an option that there is not" fq push --spool "$FQ_SPOOL?colour=red
 gives 75 "$work/none: cannot be reached" fq push --spool "redis+unix://$work/none" x
 gives 64 "is a directory, for which this program has no engine" "$(dirname "$FQ")/fq-redis" push --spool "$work/d" x
 
+gives 78 "has no database of this number" fq push --spool "redis+unix://$work/s?db=9999" x
+
 # What others keep below a prefix is in nobody's way, or named, and is not touched.
 on_prefix() { printf '%s?prefix=%s' "$FQ_SPOOL" "$1"; }
 foreign() { redis-cli -s "$work/s" "$@" >"$work/foreign"; }

@@ -41,6 +41,7 @@ constexpr Meaning kMeanings[] = {
     {"NOPERM", ErrorKind::denied, kNoRights},
     {"ERR The user executing the script", ErrorKind::denied, kNoRights},
     {"ERR ACL failure in script", ErrorKind::denied, kNoRights},
+    {"ERR DB index is out of range", ErrorKind::config, "has no database of this number"},
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
