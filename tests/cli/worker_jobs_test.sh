@@ -22,7 +22,7 @@ for then in '' "$heard"; do
     id=$(fq push x)
     worker -v --once -- sh -c '"$FQ" '"$verdict$then" "$work/said" 2>"$work/said"
     is "-v tells once that a job did $verdict itself" '1 1' \
-      "$(grep -c "message $id: settled by its job" "$work/said") $(grep -c "message $id[ :]" "$work/said")"
+      "$(grep -c "message $id: settled by its job" "$work/said") $(grep -c "message ${id}[ :]" "$work/said")"
     clear_all
   done
 done
