@@ -47,7 +47,7 @@ for tenant in acct/a acct/b acct/c z; do fq push x -q parked -t $tenant >/dev/nu
 parked() {
   printf '%s %s %s\n' "$(fq stats -q parked --json | jq .parked_tenants)" \
     "$(fq stats -q parked --tenants --json | jq -r '"\(.tenant):\(.parked_tenants):\(.blocked):\(.share)"' | paste -sd' ')" \
-    "$(fq stats -q parked --tenants --format prometheus | grep -c '^fq_tenant_parked.* 1\.0')"
+    "$(fq stats -q parked --tenants --format prometheus | grep -c '^fq_tenant_parked.* 1$')"
 }
 fq tenant pause -q parked acct
 is 'an account parks all below it' '3 acct/a:1:paused:0 acct/b:1:paused:0 acct/c:1:paused:0 z:0:null:1 3' "$(parked)"
