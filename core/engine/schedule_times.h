@@ -9,6 +9,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/schedules.h"
+#include "core/api/settings.h"
 #include "core/base/clock.h"
 #include "core/base/time/recurrence.h"
 
