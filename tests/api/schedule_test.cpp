@@ -32,6 +32,19 @@ void set(QueueFixture& q, const ScheduleDefinition& definition) {
 }
 ScheduleInfo info(QueueFixture& q, const char* name = "s") { return schedules(q).get(name).value().value(); }
 
+void set_overlapping(QueueFixture& q, OverlapRule rule) {
+  ScheduleDefinition definition = every("10m");
+  definition.overlap = rule;
+  set(q, definition);
+}
+/// Its next message, leased for an hour: unfinished when the one after that is due.
+Delivery take_next(QueueFixture& q) {
+  q.clock().advance(10 * kMinuteMs);
+  LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
+  REQUIRE(leased.deliveries.size() == 1);
+  return std::move(leased.deliveries[0]);
+}
+
 /// Leases all there is and acks it: when each was due, in minutes since `from`.
 std::string due_times(QueueFixture& q, int64_t from) {
   std::string text;
@@ -102,10 +115,8 @@ TEST_CASE("a time that passed a second ago has not been missed, one more than th
 
 TEST_CASE("while the one before is unfinished, skip makes none") {
   WHERE_SCHEDULES_ARE(q);
-  set(q, every("10m"));
-  q.clock().advance(10 * kMinuteMs);
-  const LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
-  const Delivery& one = leased.deliveries.at(0);
+  set_overlapping(q, OverlapRule::skip);
+  const Delivery one = take_next(q);
   q.clock().advance(10 * kMinuteMs);
   CHECK(q.served() == "");
   CHECK(info(q).last == Occurrence::overlap);
@@ -118,12 +129,8 @@ TEST_CASE("while the one before is unfinished, skip makes none") {
 
 TEST_CASE("while the one before is unfinished, queue holds the next until it has ended") {
   WHERE_SCHEDULES_ARE(q);
-  ScheduleDefinition definition = every("10m");
-  definition.overlap = OverlapRule::queue;
-  set(q, definition);
-  q.clock().advance(10 * kMinuteMs);
-  const LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
-  const Delivery& one = leased.deliveries.at(0);
+  set_overlapping(q, OverlapRule::queue);
+  const Delivery one = take_next(q);
   q.clock().advance(10 * kMinuteMs);
   CHECK(q.served() == "");
   CHECK(q.stats().held == 1);
@@ -133,12 +140,8 @@ TEST_CASE("while the one before is unfinished, queue holds the next until it has
 
 TEST_CASE("while the one before is unfinished, cancel cancels that one") {
   WHERE_SCHEDULES_ARE(q);
-  ScheduleDefinition definition = every("10m");
-  definition.overlap = OverlapRule::cancel;
-  set(q, definition);
-  q.clock().advance(10 * kMinuteMs);
-  const LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
-  const Delivery& one = leased.deliveries.at(0);
+  set_overlapping(q, OverlapRule::cancel);
+  const Delivery one = take_next(q);
   q.clock().advance(10 * kMinuteMs);
   const Delivery other = q.lease();
   CHECK(number(other.id) > number(one.id));
@@ -149,9 +152,7 @@ TEST_CASE("while the one before is unfinished, cancel cancels that one") {
 TEST_CASE(
     "who runs the one before hears that it was cancelled, also where the next one is of its own making") {
   WHERE_SCHEDULES_ARE(q);
-  ScheduleDefinition definition = every("10m");
-  definition.overlap = OverlapRule::cancel;
-  set(q, definition);
+  set_overlapping(q, OverlapRule::cancel);
   LeaseRequest request = timed_lease();
   request.hold = Hold::process;
   request.watch = true;
@@ -171,12 +172,8 @@ TEST_CASE(
 TEST_CASE("where the next one finds no room the one before is not cancelled, and goes where it does") {
   WHERE_SCHEDULES_ARE(q);
   if (q.door().caps().tells_timers) return;  // the model knows no limits
-  ScheduleDefinition definition = every("10m");
-  definition.overlap = OverlapRule::cancel;
-  set(q, definition);
-  q.clock().advance(10 * kMinuteMs);
-  const LeaseReply leased = q.lease_all(timed_lease(1, kHourMs));
-  const Delivery& one = leased.deliveries.at(0);
+  set_overlapping(q, OverlapRule::cancel);
+  const Delivery one = take_next(q);
   q.push("other", "x");
   const auto next_is_due = [&] {
     q.clock().advance(10 * kMinuteMs);

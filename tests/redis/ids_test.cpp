@@ -17,35 +17,40 @@ void was_of_another(const Sharded& s, uint64_t shard, const std::string& until_m
   command(s.server, {"HSET", tag_of(s.server, shard) + "h", "run", "another", "now", until_ms});
 }
 
+/// A queue of one shard or more, with a message in it.
+struct FirstOne : Sharded {
+  explicit FirstOne(uint32_t shards)
+      : Sharded(shards),
+        step(shards == 1 ? 1 : kStepOfShards),
+        first(push_one(*queue, "a", "x")),
+        shard(shards == 1 ? 0 : shard_of(first)) {}
+
+  const uint64_t step;
+  const MessageId first;
+  const uint64_t shard;  // in which it is
+};
+
 }  // namespace
 
 TEST_CASE("after a time of any length ids go on so much farther, and tell their shard") {
-  const uint32_t shards = GENERATE(1U, 4U);
-  const uint64_t step = shards == 1 ? 1 : kStepOfShards;
-  const Sharded s(shards);
-  const MessageId first = push_one(*s.queue, "a", "x");
-  const uint64_t shard = shards == 1 ? 0 : shard_of(first);
-  was_of_another(s, shard, "1");  // in 1970
+  const FirstOne s(GENERATE(1U, 4U));
+  was_of_another(s, s.shard, "1");  // in 1970
   const MessageId next = push_one(*s.queue, "a", "x");
-  CHECK(number(next) == number(first) + (kJumpMost + 1) * step);
+  CHECK(number(next) == number(s.first) + (kJumpMost + 1) * s.step);
   CHECK(answered(s.queue->get(next)).has_value());
 }
 
 TEST_CASE("where no id is left a push is refused, and all that is there is served") {
-  const uint32_t shards = GENERATE(1U, 4U);
-  const uint64_t step = shards == 1 ? 1 : kStepOfShards;
-  const Sharded s(shards);
-  const MessageId first = push_one(*s.queue, "a", "x");
-  const uint64_t shard = shards == 1 ? 0 : shard_of(first);
-  const uint64_t last = kIdMax - (kIdMax - number(first)) % step;
-  const std::string root = tag_of(s.server, shard) + "h";
+  const FirstOne s(GENERATE(1U, 4U));
+  const uint64_t last = kIdMax - (kIdMax - number(s.first)) % s.step;
+  const std::string root = tag_of(s.server, s.shard) + "h";
   SECTION("they were given one after the other") {
-    command(s.server, {"HSET", root, "n", std::to_string(last - step)});
+    command(s.server, {"HSET", root, "n", std::to_string(last - s.step)});
     CHECK(number(push_one(*s.queue, "a", "x")) == last);
   }
   SECTION("another server may have given them") {
-    command(s.server, {"HSET", root, "n", std::to_string(last - 5 * step)});
-    was_of_another(s, shard, "1");
+    command(s.server, {"HSET", root, "n", std::to_string(last - 5 * s.step)});
+    was_of_another(s, s.shard, "1");
   }
   NewMessage message = message_for("a");
   const Result<PushReply> refused = s.queue->push({&message, 1});
@@ -55,7 +60,7 @@ TEST_CASE("where no id is left a push is refused, and all that is there is serve
   } else {
     CHECK(refused.error().text.find("has given all ids") != std::string::npos);
   }
-  CHECK(answered(s.queue->lease(for_a_minute())).deliveries.at(0).id == first);
+  CHECK(answered(s.queue->lease(for_a_minute())).deliveries.at(0).id == s.first);
   CHECK(command(s.server, {"HGET", root, "n"}).text == std::to_string(last));
 }
 

@@ -16,6 +16,14 @@ constexpr uint64_t kCallsOfShard = 12;
 // Who nobody tells of anything looks each 50 ms.
 constexpr uint64_t kDeafLooks = kWaitMs / 50 + 5;
 
+/// At `path` one may run, and one of `a` does; each of these has a message that waits.
+void reach_limit(Queue& queue, std::string_view path, const std::vector<std::string>& waiting) {
+  set(queue, path, PolicyKey::concurrency, 1);
+  push_one(queue, "a", "runs");
+  for (const std::string& tenant : waiting) push_one(queue, tenant, "waits");
+  answered(queue.lease(for_a_minute()));
+}
+
 }  // namespace
 
 TEST_CASE("a wait for what does not come is a few calls, whatever is waited for") {
@@ -31,25 +39,15 @@ TEST_CASE("a wait for what does not come is a few calls, whatever is waited for"
     request.tenant = "a";
   }
   SECTION("a tenant whose limit is reached") {
-    set(*s.queue, "a", PolicyKey::concurrency, 1);
-    push_one(*s.queue, "a", "runs");
-    push_one(*s.queue, "a", "waits");
-    answered(s.queue->lease(for_a_minute()));
+    reach_limit(*s.queue, "a", {"a"});
     request.tenant = "a";
   }
   SECTION("something of a queue whose limit is reached") {
-    set(*s.queue, "", PolicyKey::concurrency, 1);
-    push_one(*s.queue, "a", "runs");
-    push_one(*s.queue, "b", "waits");
-    push_one(*s.queue, "c", "waits");
-    answered(s.queue->lease(for_a_minute()));
+    reach_limit(*s.queue, "", {"b", "c"});
     if (shards > 1) most += kDeafLooks * shards;
   }
   SECTION("something of a tenant of such a queue") {
-    set(*s.queue, "", PolicyKey::concurrency, 1);
-    push_one(*s.queue, "a", "runs");
-    push_one(*s.queue, "b", "waits");
-    answered(s.queue->lease(for_a_minute()));
+    reach_limit(*s.queue, "", {"b"});
     request.tenant = "b";
     if (shards > 1) most += kDeafLooks * shards;
   }

@@ -99,6 +99,15 @@ TEST_CASE("a wait of no time, or of less, is over at once") {
   CHECK(Waiting(INT64_MAX, nullptr).end() == Waiting::End::goes_on);
 }
 
+TEST_CASE("who always finds a reason to look again looks so often, and sleeps then") {
+  Waiting waiting(std::nullopt, nullptr);
+  constexpr int kTimes = 100'000;  // as often as that if nothing stopped it
+  int looks = 0;
+  for (int i = 0; i < kTimes; ++i) looks += waiting.looks_at_once() ? 1 : 0;
+  CHECK(looks >= 20);
+  CHECK(looks < kTimes / 10);
+}
+
 TEST_CASE("what is over soon is seen at once, and what takes long a small part of that later") {
   int looks = 0;
   int64_t waited_ms = 0;

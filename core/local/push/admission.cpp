@@ -78,7 +78,9 @@ std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals,
       bytes += pending.bytes;
     }
     for (const Arrival& leave : leaves) {
-      if (leave.path == arrival.path) messages -= leave.messages, bytes -= leave.bytes;
+      if (leave.path != arrival.path) continue;
+      messages -= std::min(messages, leave.messages);  // it may have ended by now
+      bytes -= std::min(bytes, leave.bytes);
     }
     // A payload that takes another's place is no message more, and may be no byte more.
     const bool grows = arrival.messages != 0 || arrival.bytes != 0;

@@ -83,18 +83,21 @@ Result<void> PushWriter::check_room(std::span<const NewMessage> messages, Messag
   FQ_TRY(batch_.prepare(messages, {}, gate().now().wall_ms, blobs, need));
   encode_pushed(body_, batch_.items(), true);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  MessageItem leaving;
+  std::string tenant;  // of it; "": it has ended by now
+  FQ_TRY(locked([&]() -> Result<void> {
+    const std::optional<SlotIndex> slot = schedule().messages().find(instead);
+    if (!slot) return {};
+    const Entry& entry = schedule().messages().entry(*slot);
+    tenant = schedule().tenants().path_of(TenantIndex{entry.tenant.get()});
+    leaving.payload_bytes = entry.payload_bytes;
+    return {};
+  }));
+  leaving.tenant = tenant;
+  const std::vector<Arrival> arrived = arrivals_of(batch_.items());
+  const std::vector<Arrival> leaves = tenant.empty() ? std::vector<Arrival>() : arrivals_of({&leaving, 1});
   return when_there_is_room(need, [&](bool may_grow) -> Result<Obstacle> {
-    MessageItem leaving;
-    std::string tenant;
-    if (const std::optional<SlotIndex> slot = schedule().messages().find(instead)) {
-      const Entry& entry = schedule().messages().entry(*slot);
-      tenant = schedule().tenants().path_of(TenantIndex{entry.tenant.get()});
-      leaving.payload_bytes = entry.payload_bytes;
-    }
-    leaving.tenant = tenant;
-    const std::vector<Arrival> leaves = tenant.empty() ? std::vector<Arrival>() : arrivals_of({&leaving, 1});
-    if (std::optional<Error> refused = admission_.refuse(arrivals_of(batch_.items()), leaves))
-      return std::move(*refused);
+    if (std::optional<Error> refused = admission_.refuse(arrived, leaves)) return std::move(*refused);
     return writer_.room_for_push(bytes, need, messages.size(), may_grow);
   });
 }

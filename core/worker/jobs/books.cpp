@@ -208,7 +208,7 @@ std::string Books::told_of_settled(uint64_t id) {
   const Result<std::optional<MessageInfo>> info = source_.queue->get(MessageId{id});
   const bool dead = info.ok() && *info && (*info)->state == State::dead;
   if (!dead && !options_.verbose) return "";
-  return "queue '" + source_.name + "': message " + std::to_string(id) + ": settled by its job" +
+  return "queue '" + source_.name + "': message " + std::to_string(id) + ": settled by its job or by hand" +
          (dead ? "; buried" : "");
 }
 
