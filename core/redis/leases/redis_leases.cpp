@@ -91,10 +91,10 @@ Delivery RedisLeases::delivery_of(MessageId id, const MessageRecord& record) con
   return delivery;
 }
 
-Result<void> RedisLeases::bury(const std::vector<Forgery>& forgeries, LeaseReply& reply) {
+Result<void> RedisLeases::bury(const std::vector<Unfit>& unfit, LeaseReply& reply) {
   std::vector<Settle> items;
   std::vector<Parts> parts;
-  for (const Forgery& each : forgeries) {
+  for (const Unfit& each : unfit) {
     Settle& item = items.emplace_back();
     item.receipt = each.receipt;
     item.verdict = Verdict::bury;
@@ -105,35 +105,41 @@ Result<void> RedisLeases::bury(const std::vector<Forgery>& forgeries, LeaseReply
   Progress none;
   std::vector<SettleStatus> answers;
   FQ_TRY(work(items, parts, nullptr, none, nothing, answers));
-  for (const Forgery& each : forgeries)
+  for (const Unfit& each : unfit)
     notices_.push_back("message " + std::to_string(number(each.id)) +
                        ": was buried and not run: " + each.reason);
-  reply.lost += forgeries.size();
+  reply.lost += unfit.size();
   return {};
 }
 
 Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) {
   FQ_TRY_SET(const std::vector<std::string> records, records_of(taken));
-  std::vector<Forgery> forgeries;
+  std::vector<Unfit> unfit;
   for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
     const std::optional<uint64_t> id = parse_decimal(taken.items[i].text);
+    const std::optional<uint64_t> serial = parse_decimal(taken.items[i + 1].text);
+    if (!id || !serial) return Error{ErrorKind::bad_data, "a delivery: cannot be read", 0};
+    session_.holdings().note_lease(*id, *serial, progress.by_living);
     const std::optional<MessageRecord> record = read_record(records[i / 4]);
-    if (!id || !record) {
-      return Error{
-          ErrorKind::bad_data,
-          "message " + taken.items[i].text + ": its record cannot be read; it comes back when its lease ends",
-          0};
+    std::string fault(kUnreadable);
+    if (record) {
+      FQ_TRY_SET(fault, check_.fault(*record));
     }
-    session_.holdings().note_lease(*id, record->serial, progress.by_living);
-    FQ_TRY_SET(std::string fault, check_.fault(*record));
     if (!fault.empty()) {
-      forgeries.push_back({MessageId{*id}, receipt_of(*id, record->serial, record->nonce), std::move(fault)});
+      unfit.push_back({MessageId{*id}, receipt_of(*id, *serial, session_.nonce()), std::move(fault)});
       continue;
     }
     reply.deliveries.push_back(delivery_of(MessageId{*id}, *record));
     progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());
   }
-  return forgeries.empty() ? Result<void>() : bury(forgeries, reply);
+  return unfit.empty() ? Result<void>() : bury(unfit, reply);
+}
+
+/// Ids that the server's program has passed over.
+void RedisLeases::note_lost(const Reply& ids, LeaseReply& reply) {
+  for (const Reply& id : ids.items)
+    notices_.push_back("message " + id.text + ": its record is lost; it was passed over, see fq check");
+  reply.lost += ids.items.size();
 }
 
 Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {
@@ -252,13 +258,14 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   const double cost = cost_in(answer.at(8));
   progress.paid.cost += cost;
   progress.paid.untold += cost > 0 ? 0 : given;
+  note_lost(answer.at(9), reply);
   FQ_TRY(add_news(answer.at(6), reply));
   const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
   if (is_session) session_.keep_alive();
-  // In the place of what was buried others come.
+  // In the place of what was buried or passed over others come.
   const size_t taken = answer.at(3).items.size() / 4;
   if ((bell & kListens) != 0 && taken == 0) shard_.bells()->note(shard_.bell());
-  progress.is_full = taken >= kMessagesPerCall || given < taken;
+  progress.is_full = taken >= kMessagesPerCall || given < taken || !answer.at(9).items.empty();
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
   const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;

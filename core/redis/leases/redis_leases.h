@@ -92,7 +92,7 @@ class RedisLeases {
   };
 
   /// A message that was leased, and nobody may run.
-  struct Forgery {
+  struct Unfit {
     MessageId id{};
     Receipt receipt;
     std::string reason;
@@ -108,12 +108,13 @@ class RedisLeases {
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers,
                     const Sent* sent = nullptr);
   unsigned bell_word(const Progress& progress);
+  void note_lost(const Reply& ids, LeaseReply& reply);
   Result<void> add_news(const Reply& news, LeaseReply& reply);
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);
   Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress);
   Delivery delivery_of(MessageId id, const MessageRecord& record) const;
-  Result<void> bury(const std::vector<Forgery>& forgeries, LeaseReply& reply);
+  Result<void> bury(const std::vector<Unfit>& unfit, LeaseReply& reply);
 
   Shard& shard_;
   RedisSession& session_;

@@ -101,11 +101,16 @@ bool read_rest(std::string_view bytes, MessageRecord& record) {
 /// A double says it as far as 2^53; what is unlimited comes back as 2^63.
 int64_t amount_of(double number) { return number >= 0x1p63 ? kUnlimited : whole_of(number); }
 
-}  // namespace
-
-std::optional<MessageRecord> read_record(std::string_view bytes) {
-  Unpacker head(bytes);
+struct Head {
   MessageRecord record;
+  uint32_t payload_bytes = 0;
+  std::string_view rest;
+};
+
+std::optional<Head> read_head(std::string_view bytes) {
+  Unpacker head(bytes);
+  Head read;
+  MessageRecord& record = read.record;
   const auto version = head.number<uint8_t>();
   const auto state = head.number<uint8_t>();
   const auto flags = head.number<uint16_t>();
@@ -121,7 +126,7 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.crashes = head.number<uint16_t>();
   record.deliveries = head.number<uint32_t>();
   record.priority = head.number<int32_t>();
-  const auto payload_bytes = head.number<uint32_t>();
+  read.payload_bytes = head.number<uint32_t>();
   record.pid = head.number<uint32_t>();
   record.pushed_ms = head.whole();
   record.timer_ms = head.whole();
@@ -136,9 +141,22 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.key = head.raw(key_bytes);
   if (!head.ok() || version != kVersion || state >= std::size(kStates)) return std::nullopt;
   record.state = kStates[state];
-  if (!read_rest(head.rest(), record) || (record.payload.size() != payload_bytes && !has_ended(record.state)))
-    return std::nullopt;
-  return record;
+  read.rest = head.rest();
+  return read;
+}
+
+}  // namespace
+
+std::optional<MessageRecord> read_record(std::string_view bytes) {
+  std::optional<Head> head = read_head(bytes);
+  if (!head || !read_rest(head->rest, head->record)) return std::nullopt;
+  const bool is_whole = head->record.payload.size() == head->payload_bytes || has_ended(head->record.state);
+  return is_whole ? std::optional(std::move(head->record)) : std::nullopt;
+}
+
+std::optional<MessageRecord> read_head_of(std::string_view bytes) {
+  std::optional<Head> head = read_head(bytes);
+  return head ? std::optional(std::move(head->record)) : std::nullopt;
 }
 
 NewMessage message_of(const MessageRecord& record) {

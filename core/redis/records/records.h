@@ -35,9 +35,13 @@ struct MessageRecord {
   int64_t scheduled_wall_ms = 0;
 };
 
+inline constexpr std::string_view kUnreadable = "its record cannot be read";
+
 /// None: it is not one that this fq wrote.
 std::optional<MessageRecord> read_record(std::string_view bytes);
 std::optional<MessageRecord> read_record(std::string&& bytes) = delete;  // its texts lie in them
+/// Of one of which the rest may be damaged: without what only the client reads.
+std::optional<MessageRecord> read_head_of(std::string_view bytes);
 
 /// As its push said it, as far as a record says that. The views lie where those of the record do.
 NewMessage message_of(const MessageRecord& record);

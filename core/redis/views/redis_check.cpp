@@ -65,6 +65,16 @@ Result<void> RedisCheck::compare_tenants() {
   }
 }
 
+/// Messages that are known of, and have no record.
+Result<void> RedisCheck::look_at_index() {
+  for (std::string from = "0"; !from.empty();) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"check_index", from}));
+    for (const Reply& fault : reply.at(1).at(2).items) report_.findings.add(fault.text);
+    from = reply.at(1).at(4).text;
+  }
+  return {};
+}
+
 /// Only where nobody changed anything meanwhile: else they are of other moments.
 Result<void> RedisCheck::compare_sums() {
   for (const uint64_t each : found_) report_.messages += each;
@@ -93,6 +103,7 @@ Result<CheckReport> RedisCheck::run() {
     FQ_TRY(look_at(names, "m:", "check_messages"));
     FQ_TRY(look_at(names, "n:", "check_nodes"));
   } while (cursor != "0" && !cursor.empty());
+  FQ_TRY(look_at_index());
   FQ_TRY(take({"check_limits"}));
   FQ_TRY(compare_sums());
   return std::move(report_);

@@ -51,12 +51,15 @@ bool is_taken_by(const Filter& filter, const MessageInfo& info) {
   return below && tagged && failed_so && (!filter.state || *filter.state == info.state);
 }
 
-Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
+std::optional<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   const std::optional<uint64_t> id = parse_decimal(shown.at(0).text);
-  const std::optional<MessageRecord> record = read_record(shown.at(1).text);
-  if (!id || !record)
-    return Error{ErrorKind::bad_data, "message " + shown.at(0).text + ": its record cannot be read", 0};
   MessageInfo info;
+  std::optional<MessageRecord> record = read_record(shown.at(1).text);
+  if (!record) {
+    info.lost = kUnreadable;
+    record = read_head_of(shown.at(1).text);
+  }
+  if (!id || !record) return std::nullopt;
   info.id = MessageId{*id};
   info.tenant = record->tenant;
   info.state = record->state;
@@ -109,9 +112,11 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
   FQ_TRY_SET(const Reply reply, shard_.look({"get", std::to_string(number(id))}));
   const Reply& shown = reply.at(1);
   if (shown.at(1).is_text()) {
-    FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
-    if (info.holder_pid) info.holder_host = shown.at(6).text.substr(0, kHostNameBytesMax);
-    return std::optional(std::move(info));
+    std::optional<MessageInfo> info = info_of(shown, reply);
+    if (!info)
+      return Error{ErrorKind::bad_data, "message " + shown.at(0).text + ": " + std::string(kUnreadable), 0};
+    if (info->holder_pid) info->holder_host = shown.at(6).text.substr(0, kHostNameBytesMax);
+    return info;
   }
   const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(5).text);
   if (!outcome) return std::optional<MessageInfo>();
@@ -203,9 +208,8 @@ Result<MessagePage> RedisLook::ended(const Filter& filter, const Cursor& cursor,
     for (const Reply& each : found.items) {
       if (page.messages.size() == n) return page.next.text = at + "." + id, page;
       at = each.at(0).text, id = each.at(1).at(0).text;
-      if (!each.at(1).at(1).is_text()) continue;  // gone since
-      FQ_TRY_SET(MessageInfo info, info_of(each.at(1), reply));
-      if (is_taken_by(filter, info)) page.messages.push_back(std::move(info));
+      std::optional<MessageInfo> info = info_of(each.at(1), reply);
+      if (info && is_taken_by(filter, *info)) page.messages.push_back(std::move(*info));
     }
     if (found.items.size() < kMessagesPerCall) return page;
   }

@@ -40,8 +40,9 @@ class RedisLook {
   Result<void> add_active(Standings& standings);
   /// All of them, with rows of those at this path or below.
   Result<void> add_tenants(const std::string& top, Standings& standings);
-  /// Of a message as the server's program shows it in this reply.
-  Result<MessageInfo> info_of(const Reply& shown, const Reply& reply);
+  /// Of a message as the server's program shows it in this reply; none: it is gone, or not even its state can
+  /// be read.
+  std::optional<MessageInfo> info_of(const Reply& shown, const Reply& reply);
 
  private:
   template <class Take>

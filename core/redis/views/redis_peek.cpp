@@ -84,9 +84,9 @@ Result<void> RedisPeek::add_shown(const Filter& filter, const std::vector<uint64
   for (const uint64_t id : ids) arguments.add(std::to_string(id));
   FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
   for (const Reply& shown : reply.at(1).items) {
-    if (!shown.at(1).is_text()) continue;  // gone since
-    FQ_TRY_SET(MessageInfo info, look_.info_of(shown, reply));
-    if (info.state == State::ready && is_taken_by(filter, info)) page.messages.push_back(std::move(info));
+    std::optional<MessageInfo> info = look_.info_of(shown, reply);
+    if (info && info->state == State::ready && is_taken_by(filter, *info))
+      page.messages.push_back(std::move(*info));
   }
   return {};
 }
@@ -162,10 +162,9 @@ Result<bool> RedisPeek::add_timed(const Filter& filter, Place& place, size_t n, 
   for (const Reply& each : reply.at(1).items) {
     if (page.messages.size() == n) return true;
     place.behind = each.at(0).text + "." + each.at(1).at(0).text;
-    if (!each.at(1).at(1).is_text()) continue;  // gone since
-    FQ_TRY_SET(MessageInfo info, look_.info_of(each.at(1), reply));
-    const bool stands_here = may_hold(kLists[place.list], info.state);
-    if (stands_here && is_taken_by(filter, info)) page.messages.push_back(std::move(info));
+    std::optional<MessageInfo> info = look_.info_of(each.at(1), reply);
+    const bool stands_here = info && may_hold(kLists[place.list], info->state);
+    if (stands_here && is_taken_by(filter, *info)) page.messages.push_back(std::move(*info));
   }
   return reply.at(1).items.size() == kMessagesPerCall;
 }

@@ -66,7 +66,10 @@ end
 function M.end_session(call, nonce)
   local left = HELD - (call.taken_back or 0)
   local ids = sessions.held(call, nonce, left + 1)
-  for i = 1, math.min(left, #ids) do messages.crash(call, store.find(call, ids[i])) end
+  for i = 1, math.min(left, #ids) do
+    local m = lost.held_one(call, nonce, ids[i])
+    if m then messages.crash(call, m) end
+  end
   call.taken_back = HELD - left + math.min(left, #ids)
   if #ids > left then return false end
   sessions.close(call, nonce)

@@ -20,6 +20,13 @@ function M.places_of(call, m)
   }
 end
 
+-- Whether what only the client reads is as long as it says.
+local function is_whole(call, m)
+  local key, from = call.tag .. 'm:' .. text.num(m.id), records.HEAD_BYTES + #m.path + #m.key
+  local size = redis.call('GETRANGE', key, from, from + 3)
+  return #size == 4 and redis.call('STRLEN', key) == from + 4 + struct.unpack('<I4', size) + m.bytes
+end
+
 -- A state and what is wrong with it, or nothing where there is no such message any more.
 local function message(call, id)
   local m = store.find(call, id)
@@ -31,6 +38,7 @@ local function message(call, id)
         ' says something else'
     end
   end
+  if not is_whole(call, m) then faults[#faults + 1] = 'message ' .. text.num(id) .. ': its payload cannot be read' end
   if m.leaving and not crossings.find(call, id) then
     faults[#faults + 1] = 'message ' .. text.num(id) .. ': is on its way to another queue, and it is not known to which'
   end
@@ -54,6 +62,21 @@ function M.messages(call, args)
   end
   for path, tenant in pairs(tenants) do found[#found + 1] = {path, struct.pack('<dddddd', unpack(tenant))} end
   return {text.num(call.ops), states, faults, found}
+end
+
+-- from. reply: likewise, of those that the index names and that have no record, and where the next page begins ('': nowhere).
+local PAGE = 512
+function M.index(call, args)
+  local faults, from = {}, tonumber(args[2])
+  local page = redis.call('ZRANGE', call.tag .. 'i', from, from + PAGE - 1)
+  for _, member in ipairs(page) do
+    local id = queues.id_of(member)
+    if not store.find(call, id) then
+      local is_there = store.is_unreadable(call, id)
+      faults[#faults + 1] = 'message ' .. text.num(id) .. ': its record ' .. (is_there and 'cannot be read' or 'is missing')
+    end
+  end
+  return {text.num(call.ops), {}, faults, {}, #page == PAGE and text.num(from + PAGE) or ''}
 end
 
 -- What of it does not agree with its ring, with that of its parent, and with what it has ready.

@@ -8,10 +8,9 @@ local RIVALS = 512  -- looked at by one call
 local function walk(call, top, most, visit)
   local starts = reasons.starts()
   for _ = 1, most do
-    local node = pick.next(call, top)
+    local node, m = lost.next_turn(call, top)
     if not node then return end
     local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call) and 'age' or 'rank'
-    local m = messages.first_of(call, node)
     local starts_now = reasons.start(call, starts, node)
     messages.pass_over(call, m, node, top)
     if visit(m, node, starts_now, by) then return end

@@ -57,9 +57,8 @@ local LOOKS = {
   order = function(call, args)
     local top, most, found = args[2], tonumber(args[3]), {}
     while #found < most do
-      local node = pick.next(call, top)
+      local node, m = lost.next_turn(call, top)
       if not node then break end
-      local m = messages.first_of(call, node)
       messages.pass_over(call, m, node, top)
       found[#found + 1] = text.num(m.id)
     end
@@ -114,9 +113,9 @@ local LOOKS = {
     local found = runs.next(call.tag, args[2], args[3])
     local state = store.state(call, id)
     found[4] = (state == nil or store.has_ended(state)) and not store.is_leaving(call, id) and 1 or 0
-    local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. args[2], '0', records.HEAD_AND_NAMES_END)
-    found[5] = bytes == '' and not store.has_moved(call, id) and 0 or 1
-    found[6] = bytes == '' and 0 or records.message(id, bytes).deliveries
+    local m = records.message(id, redis.call('GETRANGE', call.tag .. 'm:' .. args[2], '0', records.HEAD_AND_NAMES_END))
+    found[5] = not m and not store.has_moved(call, id) and 0 or 1
+    found[6] = m and m.deliveries or 0
     return found
   end,
   -- id: whether there is such a message, then its steps.
@@ -137,6 +136,7 @@ local LOOKS = {
   stuck = explain.stuck,
   rivals = explain.rivals,
   check_messages = check.messages,
+  check_index = check.index,
   check_nodes = check.nodes,
   check_limits = check.limits,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),

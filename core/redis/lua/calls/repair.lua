@@ -58,7 +58,8 @@ local function mend_place(call, args)
     if not m or (string.sub(args[4], 1, 2) == 'q:' and not is_ready) then
       redis.call('ZREM', key, member)
       gone = gone + 1
-      done[#done + 1] = (NAMES[args[4]] or 'a queue') .. ': named message ' .. text.num(id) .. ', which is not ' .. (m and 'ready' or 'there')
+      done[#done + 1] = (NAMES[args[4]] or 'a queue') .. ': named message ' .. text.num(id) .. 
+        (m and ', which is not ready' or store.is_unreadable(call, id) and ', whose record cannot be read' or ', which is not there')
     end
   end
   return {done, #page == PAGE and text.num(from + PAGE - gone) or ''}

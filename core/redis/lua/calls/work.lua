@@ -4,7 +4,7 @@
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record (of the
 -- first ones), deadline; whether
 -- something could be served; whether the queue is idle; news of watched leases; what it was lent, as in the root; what the
--- deliveries cost, see tolls.lua.
+-- deliveries cost, see tolls.lua; ids that were passed over since their records are lost, where there are some.
 local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
@@ -42,13 +42,8 @@ end
 local function lease(call, w, top)
   local taken, bytes, group, left = {}, 0, nil, 0
   while true do
-    local n = nil
-    if left > 0 then
-      n = group.own.count > 0 and not pick.is_blocked(call, group, true) and group or nil
-    elseif #taken < w.want then
-      n = pick.next(call, top)
-    end
-    local m = n and messages.first_of(call, n)
+    local n, m = nil, nil
+    if left > 0 or #taken < w.want then n, m = lost.next_turn(call, top, left > 0 and group) end
     local fits = m and ((#taken == 0 and w.any_first) or bytes + m.bytes <= w.bytes_max)
     if fits then
       bytes = bytes + m.bytes
@@ -121,7 +116,7 @@ function M.run(keys, args)
     local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes or '', tolls.paid(call)}
+  return {head, answers, extended, deliveries, servable, is_idle, news, call.lent_bytes or '', tolls.paid(call) or '', call.lost}
 end
 
 return M

@@ -47,12 +47,14 @@ function M.head(m)
     m.serial, m.began, m.keep, m.nonce, m.ticks, m.top_bytes, m.step_bytes)
 end
 
--- A table that is made with all its fields is not grown field by field.
+-- nil: these bytes are no message. A table that is made with all its fields is not grown field by field.
 function M.message(id, bytes)
-  local _, state, flags, key_bytes, path_bytes, attempts_max, attempts, in_force, crashes, deliveries, priority,
+  if #bytes < M.HEAD_BYTES then return nil end
+  local version, state, flags, key_bytes, path_bytes, attempts_max, attempts, in_force, crashes, deliveries, priority,
     payload_bytes, pid, pushed, timer, since, ttl, serial, began, keep, nonce, ticks, top_bytes, step_bytes =
     struct.unpack(HEAD, bytes)
   local path_end = M.HEAD_BYTES + path_bytes
+  if version ~= VERSION or state > M.CANCELLED or path_end + key_bytes > #bytes then return nil end
   local m = {id = id, state = state, attempts_max = attempts_max, attempts = attempts, in_force = in_force, crashes = crashes,
     deliveries = deliveries, priority = priority, bytes = payload_bytes, pid = pid, pushed = pushed, timer = timer,
     since = since, ttl = ttl, serial = serial, began = began, keep = keep, nonce = nonce, ticks = ticks,
@@ -85,17 +87,20 @@ end
 --   it is held behind, and the one that is held behind it; its key; then of each that it came after: id,
 --   whether any end will do (2: it waits only for its key), whether that has ended, and when it began to wait
 local TIES = '<dddddH'
+local TIES_BYTES = 42
 local WAIT = '<dBBd'
 local WAIT_BYTES = 18
 
 function M.new_ties() return {due = 0, delay = -1, unique_for = 0, behind = 0, follower = 0, key = '', waits = {}} end
 
+-- Where they are lost it is tied to nothing.
 function M.ties(bytes)
   local t = M.new_ties()
   local key_bytes
+  if not bytes or #bytes < TIES_BYTES then return t end
   t.due, t.delay, t.unique_for, t.behind, t.follower, key_bytes = struct.unpack(TIES, bytes)
-  t.key = string.sub(bytes, 43, 42 + key_bytes)
-  for at = 43 + key_bytes, #bytes, WAIT_BYTES do
+  t.key = string.sub(bytes, TIES_BYTES + 1, TIES_BYTES + key_bytes)
+  for at = TIES_BYTES + 1 + key_bytes, #bytes + 1 - WAIT_BYTES, WAIT_BYTES do
     local id, any, closed, began = struct.unpack(WAIT, bytes, at)
     t.waits[#t.waits + 1] = {id = id, any = any > 0, for_key = any == 2, closed = closed == 1, began = began}
   end
@@ -135,7 +140,7 @@ local function new_node(path)
 end
 
 function M.node(path, bytes)
-  if not bytes then return new_node(path) end
+  if not bytes or #bytes < NODE_BYTES then return new_node(path) end
   local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since =
     struct.unpack(NODE, bytes)
   local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
@@ -189,6 +194,7 @@ local NOT_LATELY = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
 
 function M.sums(bytes)
+  if bytes and #bytes < SUMS_BYTES then bytes = nil end
   local ready, delayed, leased, held, dead, pushed, popped, acked, retried, released, buried, expired, cancelled, payloads,
     returning = struct.unpack(SUMS, bytes or string.rep('\0', SUMS_BYTES))
   local times_at = SUMS_BYTES + LATELY_BYTES + 1

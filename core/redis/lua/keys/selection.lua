@@ -18,7 +18,8 @@ local function tags_of(call, m)
 end
 
 local function has_tag(call, m, name, value)
-  for _, tag in ipairs(tags_of(call, m)) do
+  local is_read, tags = pcall(tags_of, call, m)
+  for _, tag in ipairs(is_read and tags or {}) do
     if tag[1] == name and tag[2] == value then return true end
   end
   return false

@@ -98,6 +98,11 @@ function M.hold(call, m)
   view.put(held_by(call, m.nonce), 0, records.member_of(m))
   view.put(living(call), 0, records.member_of(m))
 end
+function M.let_go(call, nonce, id)
+  local member = struct.pack('>I8', id)
+  view.take(held_by(call, nonce), member)
+  view.take(living(call), member)
+end
 function M.drop(call, m)
   view.take(held_by(call, m.nonce), records.member_of(m))
   view.take(living(call), records.member_of(m))

@@ -1,17 +1,23 @@
 -- store - messages as the call sees them: each read once, and written at its end.
 local M = {}
 
--- nil: there is none, or it has ended.
+-- nil: there is none, it has ended, or its record is lost: missing, or nothing that this program wrote.
 function M.find(call, id)
   local m = call.messages[id]
   if m == nil then
     local key = call.tag .. 'm:' .. text.num(id)
     local bytes = redis.call('GETRANGE', key, '0', records.HEAD_AND_NAMES_END)
-    m = bytes ~= '' and records.message(id, bytes) or false
+    m = records.message(id, bytes) or false
     if m and m.state > records.DEAD then m = false end
     call.messages[id] = m
   end
   return m and not m.gone and m or nil
+end
+
+-- Of one that find() does not give, whether there are bytes where its record should be.
+function M.is_unreadable(call, id)
+  local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. text.num(id), '0', records.HEAD_AND_NAMES_END)
+  return bytes ~= '' and not records.message(id, bytes)
 end
 
 local ACKED, CANCELLED, MOVED = 1, 2, 3  -- outcomes

@@ -54,6 +54,9 @@ local function without_secrets(block)
   return string.sub(block, 1, at - 1) .. struct.pack('<H', 0)
 end
 
+-- Of what cannot be read: it has no tags, and ran nothing.
+local NOTHING = '\0\0\0'
+
 local function rest_of(m, key)
   if m.rest then return string.sub(m.rest, 5, 4 + struct.unpack('<I4', m.rest)) end
   local from = records.HEAD_BYTES + #m.path + #m.key
@@ -92,7 +95,8 @@ function M.write(call)
   for _, m in ipairs(call.told) do
     local name = records.name_of(m)
     local key = call.tag .. 'm:' .. name
-    local block = without_secrets(rest_of(m, key))
+    local is_read, block = pcall(function() return without_secrets(rest_of(m, key)) end)
+    if not is_read then block = NOTHING end
     m.state = m.told.state
     redis.call('SET', key, records.head(m) .. m.path .. m.key .. struct.pack('<I4', #block) .. block)
     if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end

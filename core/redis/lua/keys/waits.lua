@@ -27,6 +27,7 @@ function M.buried(call, id)
 end
 
 -- It waits for that one no more.
+function M.let_go(call, waiter, id) view.take(view_of(call, 'w:', id), struct.pack('>I8', waiter)) end
 function M.close(call, m, wait)
   wait.closed = true
   view.take(view_of(call, 'w:', wait.id), records.member_of(m))

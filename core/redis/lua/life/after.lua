@@ -118,7 +118,8 @@ function M.settle(call)
     if store.has_ended(state) then
       local waiter = waits.first(call, id)
       while waiter and ends.may_go_on(call) do
-        settle_wait(call, store.find(call, waiter), id, state)
+        local m = store.find(call, waiter)
+        if m then settle_wait(call, m, id, state) else waits.let_go(call, waiter, id) end
         ends.count_step(call)
         waiter = waits.first(call, id)
       end

@@ -7,8 +7,8 @@ local MOST = 64    -- leases, of one call
 -- What it was given by an answer that it has not heard: nobody runs it.
 function M.take_back_unheard(call, heard)
   for _, id in ipairs(sessions.held(call, call.session)) do
-    local m = store.find(call, id)
-    if m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
+    local m = lost.held_one(call, call.session, id)
+    if m and m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
   end
   after.settle(call)
 end
@@ -26,8 +26,8 @@ end
 function M.agree(call, heard, leases, its_runs, its_calls)
   local serials, taken = serials_in(leases), 0
   for _, id in ipairs(sessions.held(call, call.session)) do
-    local m = store.find(call, id)
-    if m.serial <= heard and m.serial ~= serials[id] then
+    local m = lost.held_one(call, call.session, id)
+    if m and m.serial <= heard and m.serial ~= serials[id] then
       if taken == MOST then return 1 end
       messages.judge(call, m, RELEASE, 0, '', -1)
       after.settle(call)
@@ -44,9 +44,10 @@ function M.outlive(call, kept)
   local is_kept, crashed = {}, 0
   for at = 1, kept == '*' and 0 or #kept, 8 do is_kept[struct.unpack('<d', kept, at)] = true end
   for _, id in ipairs(kept == '*' and {} or sessions.held(call, call.session)) do
-    if not is_kept[id] then
+    local m = not is_kept[id] and lost.held_one(call, call.session, id)
+    if m then
       if crashed == MOST then return 1 end
-      messages.crash(call, store.find(call, id))
+      messages.crash(call, m)
       after.settle(call)
       crashed = crashed + 1
     end

@@ -204,12 +204,6 @@ end
 -- Of --debounce: due then, and not before.
 function M.put_off(call, m, due) move(call, m, DELAYED, due, call.now) end
 
--- The first of a node's own messages, which is not taken yet.
-function M.first_of(call, n)
-  local first = view.first(queues.of(call, n.path))
-  return store.find(call, queues.id_of(first[2]))
-end
-
 -- It has its turn. Nothing starts: for who looks ahead.
 function M.pass_over(call, m, n, top, more)
   queues.take(call, m)
@@ -384,7 +378,10 @@ function M.set_groups(call, linger, batch)
   for _, path in ipairs(paths) do
     local n = seats.node(call, path)
     if before == 0 and linger > 0 then
-      for _, entry in ipairs(view.all(queues.of(call, path))) do queues.note_age(call, store.find(call, queues.id_of(entry[2])), true) end
+      for _, entry in ipairs(view.all(queues.of(call, path))) do
+        local m = store.find(call, queues.id_of(entry[2]))
+        if m then queues.note_age(call, m, true) end
+      end
     end
     if n.own.blocked then tree.gather(call, n, n.own.since) else M.gather(call, n) end
     if linger == 0 then queues.forget_ages(call, path) end
