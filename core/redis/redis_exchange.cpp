@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <iterator>
 #include <map>
 // fq, below us.
 #include "core/base/crc32c.h"
@@ -17,6 +18,11 @@
 namespace fq {
 
 namespace {
+
+// Of what one call takes in: few enough not to keep a server from others for long.
+constexpr size_t kImportsPerCall = 64;
+constexpr size_t kImportBytes = size_t{1} << 20;
+constexpr size_t kImportSteps = 256;
 
 ExportedMessage exported_of(const MessageRecord& record) {
   ExportedMessage message;
@@ -67,6 +73,15 @@ std::map<std::string, std::string> pairs_of(const Reply& told) {
   std::map<std::string, std::string> pairs;
   for (size_t i = 0; i + 1 < told.items.size(); i += 2) pairs[told.at(i).text] = told.at(i + 1).text;
   return pairs;
+}
+
+/// Why it is not taken, before the server is asked; "": it is.
+std::string objection_on_server(const ExportedMessage& message, const Settings& settings) {
+  std::string why = import_fault(message, settings.payload_bytes_max);
+  if (why.empty()) why = objection_to(message, settings.order);
+  if (!why.empty()) return why;
+  const Result<void> fits = check_on_server(values_of(message));
+  return fits.ok() ? std::string() : fits.error().text;
 }
 
 }  // namespace
@@ -144,31 +159,79 @@ Result<void> RedisExchange::add_steps(const Reply& shown, ExportedMessage& messa
   return {};
 }
 
+/// So many of the first ones go in one call; one that is longer than a call goes alone.
+size_t RedisExchange::count_of_call(std::span<const ExportedMessage> messages) {
+  size_t count = 0, bytes = 0, steps = 0;
+  while (count < std::min(kImportsPerCall, messages.size())) {
+    const ExportedMessage& message = messages[count];
+    bytes += message.payload.size();
+    steps += message.steps.size();
+    for (const ExportedStep& step : message.steps) bytes += step.output.size();
+    if (count > 0 && (bytes > kImportBytes || steps > kImportSteps)) break;
+    ++count;
+  }
+  return count;
+}
+
 Result<ImportReply> RedisExchange::import_messages(std::span<const ExportedMessage> messages,
                                                    std::string_view origin) {
   ImportReply reply;
   FQ_TRY_SET(const Settings settings, policy_.settings());
-  for (const ExportedMessage& message : messages) {
-    Result<ImportResult> taken = import_one(message, origin, settings);
-    if (!taken.ok() && taken.error().kind == ErrorKind::later) {
-      reply.error = std::move(taken).error();
-      break;
-    }
-    if (!taken.ok()) return std::move(taken).error();
-    reply.items.push_back(std::move(taken).value());
+  while (reply.items.size() < messages.size() && !reply.error) {
+    const auto left = messages.subspan(reply.items.size());
+    FQ_TRY(import_some(left.first(count_of_call(left)), origin, settings, reply));
   }
   return reply;
 }
 
-Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, std::string_view origin,
-                                               const Settings& settings) {
-  ImportResult result;
-  result.why = import_fault(message, settings.payload_bytes_max);
-  if (result.why.empty()) result.why = objection_to(message, settings.order);
+/// Where one of them finds no room none is taken, so they are asked for one by one then.
+Result<void> RedisExchange::import_some(std::span<const ExportedMessage> messages, std::string_view origin,
+                                        const Settings& settings, ImportReply& reply) {
+  Result<std::vector<ImportResult>> taken = import_all(messages, origin, settings);
+  if (taken.ok()) {
+    std::move(taken->begin(), taken->end(), std::back_inserter(reply.items));
+    return {};
+  }
+  if (taken.error().kind != ErrorKind::later) return std::move(taken).error();
+  if (messages.size() == 1) reply.error = std::move(taken).error();
+  for (size_t i = 0; messages.size() > 1 && i < messages.size() && !reply.error; ++i)
+    FQ_TRY(import_some(messages.subspan(i, 1), origin, settings, reply));
+  return {};
+}
+
+Result<std::vector<ImportResult>> RedisExchange::import_all(std::span<const ExportedMessage> messages,
+                                                            std::string_view origin,
+                                                            const Settings& settings) {
+  std::vector<ImportResult> results;
+  std::vector<size_t> sent;
+  ArgumentList arguments;
+  for (const ExportedMessage& message : messages) {
+    results.emplace_back().why = objection_on_server(message, settings);
+    if (!results.back().why.empty()) continue;
+    sent.push_back(results.size() - 1);
+    FQ_TRY(add_words(message, origin, arguments));
+  }
+  if (sent.empty()) return results;
+  FQ_TRY_SET(const Reply reply, shard_.change("import", arguments.words()));
+  for (size_t i = 0; i < sent.size(); ++i) {
+    const std::string& said = reply.at(1).at(2 * i).text;
+    ImportResult& result = results[sent[i]];
+    if (said == "held") {
+      const bool is_debounced = !messages[sent[i]].debounce.empty();
+      result.why =
+          "its " + std::string(is_debounced ? "debounce" : "unique") + " key is in use in this queue";
+      continue;
+    }
+    result.id = MessageId{parse_decimal(reply.at(1).at(2 * i + 1).text).value_or(0)};
+    result.what = said == "known" ? ImportResult::What::known : ImportResult::What::imported;
+  }
+  return results;
+}
+
+/// Of one message, as import.lua reads it.
+Result<void> RedisExchange::add_words(const ExportedMessage& message, std::string_view origin,
+                                      ArgumentList& arguments) {
   const NewMessage pushed = values_of(message);
-  const Result<void> fits = check_on_server(pushed);
-  if (result.why.empty() && !fits.ok()) result.why = fits.error().text;
-  if (!result.why.empty()) return result;
   const int64_t due_wall_ms = message.state == State::delayed ? message.since_wall_ms : message.due_wall_ms;
   FQ_TRY_SET(const std::string signature, signer_.sign(pushed, due_wall_ms));
   PastRecord past;
@@ -176,7 +239,7 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
   past.pushed_ms = shard_.server_of(message.pushed_at_wall_ms);
   past.since_ms = shard_.server_of(message.since_wall_ms);
   if (message.due_wall_ms != 0) past.due_ms = shard_.server_of(message.due_wall_ms);
-  ArgumentList arguments;
+  arguments.add(std::to_string(message.steps.size()));
   arguments.add(std::string(origin) + ":" + std::to_string(number(message.id)));
   arguments.borrow(message.tenant);
   arguments.add(push_fields(pushed, 0));
@@ -189,15 +252,7 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
     arguments.add(step_bytes(step, shard_.server_of(step.at_wall_ms)));
     arguments.borrow(step.output);
   }
-  FQ_TRY_SET(const Reply reply, shard_.change("import", arguments.words()));
-  const std::string& said = reply.at(1).at(0).text;
-  result.id = MessageId{parse_decimal(reply.at(1).at(1).text).value_or(0)};
-  result.what = said == "known" ? ImportResult::What::known : ImportResult::What::imported;
-  if (said == "held") {
-    const char* const kind = message.debounce.empty() ? "unique" : "debounce";
-    result = {ImportResult::What::refused, {}, "its " + std::string(kind) + " key is in use in this queue"};
-  }
-  return result;
+  return {};
 }
 
 }  // namespace fq

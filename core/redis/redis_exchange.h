@@ -22,8 +22,12 @@ class RedisExchange {
 
  private:
   Result<void> add_steps(const Reply& shown, ExportedMessage& message);
-  Result<ImportResult> import_one(const ExportedMessage& message, std::string_view origin,
-                                  const Settings& settings);
+  static size_t count_of_call(std::span<const ExportedMessage> messages);
+  Result<void> import_some(std::span<const ExportedMessage> messages, std::string_view origin,
+                           const Settings& settings, ImportReply& reply);
+  Result<std::vector<ImportResult>> import_all(std::span<const ExportedMessage> messages,
+                                               std::string_view origin, const Settings& settings);
+  Result<void> add_words(const ExportedMessage& message, std::string_view origin, ArgumentList& arguments);
 
   Shard& shard_;
   RedisLook& look_;

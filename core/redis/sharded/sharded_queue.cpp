@@ -1,5 +1,8 @@
 #include "core/redis/sharded/sharded_queue.h"
 
+// System.
+#include <map>
+#include <vector>
 // fq, below us.
 #include "core/api/exported_ids.h"
 // fq, this room.
@@ -63,20 +66,31 @@ std::string ShardedQueue::tie_elsewhere(const ExportedMessage& message) const {
   return {};
 }
 
+/// To each shard those of its tenants, in their order. Where one refuses, the answer ends before its first
+/// one that was not taken: those behind it that are in by then are known when they come again.
 Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessage> messages,
                                                   std::string_view origin) {
-  ImportReply reply;
-  for (const ExportedMessage& message : messages) {
-    if (std::string why = tie_elsewhere(message); !why.empty()) {
-      reply.items.push_back({ImportResult::What::refused, {}, std::move(why)});
-      continue;
-    }
-    FQ_TRY_SET(ImportReply one,
-               shards_.at(shards_.of_tenant(message.tenant)).import_messages({&message, 1}, origin));
-    for (ImportResult& each : one.items) reply.items.push_back(std::move(each));
-    reply.error = std::move(one.error);
-    if (reply.error) return reply;
+  std::vector<std::optional<ImportResult>> results(messages.size());
+  std::map<size_t, std::vector<size_t>> by_shard;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    std::string why = tie_elsewhere(messages[i]);
+    if (why.empty())
+      by_shard[shards_.of_tenant(messages[i].tenant)].push_back(i);
+    else
+      results[i] = ImportResult{ImportResult::What::refused, {}, std::move(why)};
   }
+  ImportReply reply;
+  size_t first_left = messages.size();
+  for (const auto& [shard, places] : by_shard) {
+    std::vector<ExportedMessage> its;
+    for (const size_t place : places) its.push_back(messages[place]);
+    FQ_TRY_SET(ImportReply taken, shards_.at(shard).import_messages(its, origin));
+    for (size_t i = 0; i < taken.items.size(); ++i) results[places[i]] = std::move(taken.items[i]);
+    if (!taken.error || places.at(taken.items.size()) > first_left) continue;
+    first_left = places[taken.items.size()];
+    reply.error = std::move(taken.error);
+  }
+  for (size_t i = 0; i < first_left; ++i) reply.items.push_back(*std::move(results[i]));
   return reply;
 }
 

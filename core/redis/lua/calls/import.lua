@@ -1,6 +1,7 @@
--- import - takes in a message that another queue has exported, with all that is known of it. args: run, sessions, how it is
--- known, then tenant, fields, sort key and rest as of push, its past, its failure, then of each step name, kept and output.
--- reply: head, then what became of it and its id.
+-- import - takes in messages that another queue has exported, with all that is known of them. args: run, sessions, then of each
+-- how many steps it has, how it is known, tenant, fields, sort key and rest as of push, its past, its failure, then of each
+-- step name, kept and output. reply: head, then of each what became of it and its id. Where there is no room for one of them
+-- none is taken.
 local M = {}
 
 -- state, whether it expired, attempts, those in force, crashes; deliveries; pushed, since or due, due and delay of a held one, the message that
@@ -10,6 +11,7 @@ local WAIT = '<dBB'
 local WAIT_BYTES = 10
 local PAST_BYTES = 52
 local REMEMBERED = 604800000
+local FIELDS = 8  -- of a message, beside its steps
 
 local function read(bytes)
   local past = {waits = {}}
@@ -63,8 +65,9 @@ local function settle_state(call, past, leader)
   past.waits = {}
 end
 
-local function add(call, args)
-  local p, past = push.read(call, args[4], args[5], args[6], args[7]), read(args[8])
+-- What it has: `at`: its first argument.
+local function add(call, args, at, count)
+  local p, past = push.read(call, args[at + 2], args[at + 3], args[at + 4], args[at + 5]), read(args[at + 6])
   if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past.state) end
   local leader = past.behind ~= 0 and store.find(call, past.behind) or nil
   settle_state(call, past, leader)
@@ -74,34 +77,52 @@ local function add(call, args)
   local m = messages.add(call, p)
   m.attempts, m.in_force, m.crashes, m.deliveries, m.pushed = past.attempts, past.in_force, past.crashes, past.deliveries,
     past.pushed
-  if args[9] ~= '' then m.failure = args[9] end
+  if args[at + 7] ~= '' then m.failure = args[at + 7] end
   m.expired = past.expired == 1 or nil
   tie(call, m, p, past, leader)
   if holds then uniques.take(call, m) end
   messages.arrive(call, m, past.state, past.since)
-  for at = 10, #args, 3 do steps.import(call, m, args[at], args[at + 1], args[at + 2], (at - 7) / 3) end
-  call.ops = call.ops + #args
+  for i = 1, count do
+    local step = at + FIELDS + 3 * (i - 1)
+    steps.import(call, m, args[step], args[step + 1], args[step + 2], i)
+  end
+  call.ops = call.ops + FIELDS + 3 * count
   return m
+end
+
+-- Adds what became of one. Returns a refusal.
+local function take(call, args, at, count, answers)
+  local token, last = args[at + 1], #answers
+  local known = uniques.imported(call, token)
+  if known then
+    answers[last + 1], answers[last + 2] = 'known', text.num(known)
+    return nil
+  end
+  if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
+  amounts.begin(call)
+  local m = add(call, args, at, count)
+  if not m then
+    answers[last + 1], answers[last + 2] = 'held', '0'
+    return nil
+  end
+  local refusal = m.state and m.state ~= records.DEAD and amounts.refusal(call, m.path)
+  if refusal then return amounts.fault(refusal) end
+  note(call, token, m.id)
+  answers[last + 1], answers[last + 2] = 'imported', text.num(m.id)
 end
 
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
-  local head, answer = calls.head(call), {}
-  if not call.more then
-    local known = uniques.imported(call, args[3])
-    if known then return {head, {'known', text.num(known)}} end
-    if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
-    amounts.begin(call)
-    local m = add(call, args)
-    if not m then return {head, {'held', '0'}} end
-    local refusal = m.state and m.state ~= records.DEAD and amounts.refusal(call, m.path)
-    if refusal then return amounts.fault(refusal) end
-    note(call, args[3], m.id)
-    answer = {'imported', text.num(m.id)}
+  local head, answers, at = calls.head(call), {}, 3
+  while not call.more and args[at] do
+    local count = tonumber(args[at])
+    fault = take(call, args, at, count, answers)
+    if fault then return fault end
+    at = at + FIELDS + 3 * count
   end
   calls.finish(call)
-  return {head, answer}
+  return {head, answers}
 end
 
 return M
