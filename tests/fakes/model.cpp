@@ -232,6 +232,7 @@ void Model::fire_timers() {
       first->timer = patient_until_ms(first->info.id);
     } else {
       // Who looks late at a lease that is over does not make it longer.
+      first->info.last_error = LastError{{}, {}, "its lease ran out", {}, clock.wall_ms() - (clock.boot_ms() - due_ms)};
       first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;
       first->info.crashes += 1;
       cut_off(*first);

@@ -176,7 +176,9 @@ class Model {
   bool cut_off(Message& message);
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
-    message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
+    HistoryEvent& told = message.history.emplace_back(HistoryEvent{event, clock.wall_ms(), {}, {}, reason});
+    const bool delays = event == "retried" || event == "released" || event == "edited" || event == "replaced";
+    if (delays && message.info.state == State::delayed) told.due_wall_ms = *message.info.due_at_wall_ms;
     log.emplace_back(message.info.id, message.history.size() - 1);
   }
 

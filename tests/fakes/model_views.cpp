@@ -174,6 +174,7 @@ bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage&
     event.id = id;
     event.tenant = message.info.tenant;
     event.reason = told.reason;
+    event.due_wall_ms = told.due_wall_ms;
   }
   page.at_end = at == store_->model.log.size();
   return !page.events.empty();

@@ -66,7 +66,7 @@ end
 function M.end_session(call, nonce)
   local left = HELD - (call.taken_back or 0)
   local ids = sessions.held(call, nonce, left + 1)
-  for i = 1, math.min(left, #ids) do messages.crash(call, store.find(call, ids[i])) end
+  for i = 1, math.min(left, #ids) do messages.crash(call, store.find(call, ids[i]), messages.DIED, call.now) end
   call.taken_back = HELD - left + math.min(left, #ids)
   if #ids > left then return false end
   sessions.close(call, nonce)

@@ -61,10 +61,10 @@ local function put_together(call, file, set)
   local ranked = scope == 1 and order ~= FIFO
   if not ranks.may_set(call, ranked) then return 'ranks' end
   if not terms.may_set_fair_by(call, fair_by) then return 'many' end
-  if not messages.may_set_groups(call, linger, batch) then return 'ready' end
+  if not groups.may_set(call, linger, batch) then return 'ready' end
   ranks.set(call, ranked)
   terms.set_fair_by(call, fair_by)
-  messages.set_groups(call, linger, batch)
+  groups.set(call, linger, batch)
   terms.set_queue(call, values)
   awaited.widen(call)
   redis.call('HSET', call.root, 'file', file or '', 'set', set or '')

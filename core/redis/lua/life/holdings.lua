@@ -46,7 +46,7 @@ function M.outlive(call, kept)
   for _, id in ipairs(kept == '*' and {} or sessions.held(call, call.session)) do
     if not is_kept[id] then
       if crashed == MOST then return 1 end
-      messages.crash(call, store.find(call, id))
+      messages.crash(call, store.find(call, id), messages.DIED, call.now)
       after.settle(call)
       crashed = crashed + 1
     end
