@@ -131,4 +131,14 @@ TEST_CASE("what a lease that ran out failed for is told") {
   CHECK(q.get(id).last_error.value().reason == "its lease ran out");
 }
 
+TEST_CASE("what a process still holds when it leaves is given back uncounted") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x");
+  std::unique_ptr<Queue> other = q.another_handle();
+  REQUIRE(other->lease({}).value().deliveries.size() == 1);
+  other.reset();
+  CHECK(q.get(id).attempts == 0);
+  CHECK(q.get(id).crashes == 0);
+}
+
 }  // namespace fq::test

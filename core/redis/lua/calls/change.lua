@@ -191,8 +191,8 @@ local CHANGES = {
   holds = function(call, args) return {holdings.agree(call, tonumber(args[4]), args[5], args[6], args[7])} end,
   -- ids: see holdings.outlive. 1: likewise.
   died = function(call, args) return {holdings.outlive(call, args[4])} end,
-  -- It holds nothing any more, and what it held comes back. 1: likewise.
-  leave = function(call) return {calls.end_session(call, call.session) and 0 or 1} end,
+  -- Likewise.
+  leave = function(call) return {holdings.leave(call)} end,
 }
 
 function M.run(keys, args) return calls.one_of(CHANGES, keys, args) end

@@ -38,6 +38,18 @@ function M.agree(call, heard, leases, its_runs, its_calls)
   return 0
 end
 
+-- It leaves. What it still holds it gives back. 1: there is more.
+function M.leave(call)
+  local ids = sessions.held(call, call.session, MOST + 1)
+  for i = 1, math.min(MOST, #ids) do
+    messages.judge(call, store.find(call, ids[i]), RELEASE, 0, '', -1)
+    after.settle(call)
+  end
+  if #ids > MOST then return 1 end
+  sessions.close(call, call.session)
+  return 0
+end
+
 -- Its process is dead. What it held comes back, but for these ids, which processes that it left still have ('*': all).
 -- 1: there is more.
 function M.outlive(call, kept)
