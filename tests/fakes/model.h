@@ -173,6 +173,7 @@ class Model {
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
   void note_told(Message& message);
+  void tell_running(Reason& reason) const;
   bool cut_off(Message& message);
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
