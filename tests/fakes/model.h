@@ -68,8 +68,8 @@ class Model {
   explicit Model(Clock& c) : clock(c) {}
 
   // Every call first fires what is due, earliest first, as every engine must.
-  PushResult put(const NewMessage& from);  // settle_held() after the last of a batch
-  void settle_held();
+  PushResult put(const NewMessage& from);                         // settle_held() after the last of a batch
+  void settle_held();                                             // and of mutate()
   MessageId push(const NewMessage& from, MessageId behind = {});  // whatever its key
   // model_exchange.cpp
   /// None: it has ended.

@@ -222,6 +222,7 @@ Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action ac
     reply.items.push_back(store_->model.mutate(id, action));
     reply.changed += reply.items.back() == SettleStatus::ok ? 1U : 0U;
   }
+  store_->model.settle_held();
   return reply;
 }
 
@@ -243,6 +244,7 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
     }
     reply.changed += store_->model.mutate(MessageId{id}, action) == SettleStatus::ok ? 1U : 0U;
   }
+  store_->model.settle_held();
   return reply;
 }
 

@@ -1,7 +1,8 @@
 -- change - cancels and kicks by id, and what is set. args: run, sessions, what, and what that takes.
 local M = {}
 
--- state (-1: any), ids. 'crossing': it is on its way to another queue; whoever looked for a state finds none.
+-- state (-1: any), ids. 'crossing': it is on its way to another queue; whoever looked for a state finds none. What that makes
+-- of others, which may be among them, comes when each of them is what it was told to be.
 local function each(call, args, change)
   local answers, state = {}, tonumber(args[4])
   for at = 5, #args do
@@ -12,7 +13,6 @@ local function each(call, args, change)
     else
       answers[#answers + 1] = m and (m.leaving and 'crossing' or change(call, m)) or 'gone'
     end
-    after.settle(call)
   end
   return answers
 end
