@@ -50,6 +50,10 @@ Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("after-any")) {
     FQ_TRY_SET(fields.after_any, to_id_list("--after-any", *typed));
   }
+  if (fields.after.size() + fields.after_any.size() > kAfterMax) {
+    const std::string_view name = fields.after.empty() ? "--after-any" : "--after";
+    return usage_error(name, "names more than " + std::to_string(kAfterMax) + " messages");
+  }
   if (const auto typed = arguments.value("debounce")) {
     FQ_TRY_SET(fields.debounce, to_unique_key("--debounce", *typed));
   }

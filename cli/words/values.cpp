@@ -114,6 +114,7 @@ Result<int32_t> to_priority(std::string_view name, std::string_view text) {
 }
 
 Result<std::string> to_tenant(std::string_view name, std::string_view text) {
+  if (text.empty()) return usage_error(name, "is empty; name a tenant");
   const std::string_view fault = tenant_name_fault(text);
   if (!fault.empty()) return usage_error(name, "tenant " + with(text, fault));
   return std::string(text);

@@ -106,8 +106,10 @@ Result<bool> RedisSchedules::put(std::string_view name, const ScheduleRecord& re
                                  bool told) {
   const std::string version = std::to_string(record.version), bytes = schedule_bytes(record);
   const std::string due = due_text(record.paused, due_wall_ms);
+  const std::optional<ScheduledMessage> made = read_schedule_message(record.message);
+  const std::string_view tenant = made ? made->message.tenant : std::string_view();
   FQ_TRY_SET(const Reply reply,
-             shard_.change("arrange", {"put", name, version, bytes, due, told ? "1" : "0"}));
+             shard_.change("arrange", {"put", name, version, bytes, due, told ? "1" : "0", tenant}));
   const std::string& said = reply.at(1).at(0).text;
   if (said == "many")
     return Error{ErrorKind::later,

@@ -175,6 +175,24 @@ TEST_CASE("a kick of what came after a dead message brings it back") {
   CHECK(q.pop(2) == "b");
 }
 
+TEST_CASE("each that a filter found counts, though another one of them brings it back or ends it as well") {
+  ON_EVERY_ENGINE(q);
+  std::vector<MessageId> ids = {q.push("t", "0", {.attempts_max = 1})};
+  for (int i = 0; i < 2; ++i) {
+    NewMessage next{.tenant = "t"};
+    next.after = {ids.back()};
+    ids.push_back(q.door().push({&next, 1}).value().items.at(0).id);
+  }
+  q.bury(q.lease());
+  REQUIRE(q.stats().dead == 3);
+  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick, 100) == 3);
+  CHECK(q.stats().ready == 1);
+  CHECK(q.stats().held == 2);
+  q.bury(q.lease());
+  CHECK(q.mutate(ids, Action::kick).changed == 3);
+  CHECK(q.mutate_all({.tenant = {}, .state = State::held, .tag = {}}, Action::cancel, 100) == 2);
+}
+
 TEST_CASE("who was buried while held and is kicked waits behind those that have waited meanwhile") {
   ON_EVERY_ENGINE(q);
   const MessageId first = q.push("t", "first");

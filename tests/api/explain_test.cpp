@@ -2,6 +2,9 @@
 #include "tests/api/contract.h"
 #include "tests/api/history_view.h"
 
+// System.
+#include <algorithm>
+
 namespace fq::test {
 
 namespace {
@@ -47,6 +50,25 @@ TEST_CASE("each thing that is in the way is told, and none of them alone is enou
   q.ack(d);
   CHECK(why(q, behind) == "ready, place 1, behind 0");
   CHECK(why(q, d.id) == "acked, ended ''");
+}
+
+TEST_CASE("of a limit that is reached some of those are told that hold its slots") {
+  ON_EVERY_ENGINE(q);
+  q.set("acme", PolicyKey::concurrency, 3);
+  std::vector<MessageId> running;
+  for (const char* tenant : {"acme", "acme/a", "acme/b"}) running.push_back(q.push(tenant, "x"));
+  q.push("acmes", "y");
+  REQUIRE(q.lease_all({.want = 2}).deliveries.size() == 2);
+  REQUIRE(q.lease_all(timed_lease(2)).deliveries.size() == 2);
+  q.push("acme", "later", {.delay_ms = 1'000});
+  const std::optional<Explanation> found = explain(q, q.push("acme/b", "z"));
+  REQUIRE((found && found->reasons.size() == 1));
+  std::vector<MessageId> told = found->reasons[0].ids;
+  std::sort(told.begin(), told.end());
+  std::sort(running.begin(), running.end());
+  CHECK(told == running);
+  const ExplainReply blocked = q.door().explain({.id = {}, .tenant = "acme"}).value();
+  if (!blocked.blocked.empty()) CHECK(blocked.blocked[0].reasons.at(0).ids.size() == 3);
 }
 
 TEST_CASE("the time that is told is the time at which it is served") {

@@ -284,6 +284,7 @@ class History {
         std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
     const Result<MutateReply> engine = engine_->mutate({&engine_id, 1}, action);
     const SettleStatus model = model_->mutate(model_id, action);
+    model_->settle_held();
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
   }

@@ -104,6 +104,7 @@ gives 64 'one argument, 2 were given; quote it' fq push a b
 gives 64 'one argument, 2 were given; a time to wait is --wait=5m' fq push --wait 5m x
 gives 64 'one argument, 2 were given; a time to wait is --block=1s' fq push --block 1s x
 gives 64 'one argument, 2 were given; quote it' fq push --wait=5m 5m x
+gives 64 'fq: --tenant: is empty; name a tenant' fq push -t '' x
 gives 64 "--unique-mode: 'aftr' is not a mode; did you mean after?" fq push --unique k --unique-mode aftr x
 gives 64 "--unique-mode: '' is not a mode; use keep, replace or after" fq push --unique k --unique-mode '' x
 gives 64 "--output: 'x' is not one of its words; use inherit, keep, fail or discard" fq worker --drain --output x -- true

@@ -34,6 +34,8 @@ for queue in one many; do
   is "$queue: what nobody has any more is ready" "ready 1" "$(fq -q $queue show --json "$(cat "$work/lost_id")" | jq -r '"\(.state) \(.crashes)"')"
   is "$queue: what a process was left of is not" leased "$(fq -q $queue show --json "$(cat "$work/left_id")" | jq -r .state)"
   is "$queue: no slot is told of who is dead" "" "$(fq -q $queue workers --json | jq -r 'select(.slots > 0)')"
+  is "$queue: but what was left is, by whatever process" "orphan null $(cat "$work/left_id")" \
+    "$(fq -q $queue workers --json | jq -r 'select(.ids | length > 0) | "\(.kind) \(.pid) \(.ids[0])"')"
   [ $queue = many ] || { left=$(cat "$work/left"); kept_guard=$guard; kept_id=$(cat "$work/left_id"); }
 done
 kill -KILL "$(cat "$work/left")"

@@ -47,6 +47,14 @@ TEST_CASE("tenants that have no line are summed up, however few lines there are"
   CHECK(lines_of(one, true, 1).back() == "and 50 more: 50 ready, 0 leased, 0 dead");
 }
 
+TEST_CASE("on the narrowest screen a count gives way to the names of the queues") {
+  const std::vector<std::string> all =
+      lines_of({queue_with("long-name-1", 1), queue_with("long-name-2", 1)}, false, SIZE_MAX, 20);
+  REQUIRE(all.size() == 3);
+  CHECK(all[1].starts_with("long-name-1 "));
+  CHECK(all[2].starts_with("long-name-2 "));
+}
+
 TEST_CASE("several queues share the lines, and those that get none are summed up too") {
   std::vector<QueueStats> queues;
   for (const char* name : {"p", "q", "r", "s"}) queues.push_back(queue_with(name, 10));

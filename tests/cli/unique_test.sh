@@ -44,6 +44,8 @@ a=$(fq push a) && b=$(fq push --after "$a" b) && fq cancel "$a"
 gives 1 'not known' fq push --after 999999999 x
 gives 1 'not known' fq push --after-any "$b,999999999" x
 for bad in '' ',' '1,' x -1 1.5; do gives 64 '--after' fq push x --after="$bad"; done
+gives 64 'fq: --after: names more than 64 messages' fq push x --after "$(seq -s, 65)"
+gives 64 'fq: --after-any: names more than 64 messages' fq push x --after-any "$(seq -s, 65)"
 gives 64 'does not go with' fq push x --debounce k --quiet 5s --after "$b"
 gives 64 'keep, replace or after' fq push x --unique k --unique-mode other
 gives 64 'goes with --unique only' fq push x --unique-mode keep

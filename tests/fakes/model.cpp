@@ -180,14 +180,12 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   if (message == nullptr || is_finished(message->info.state)) return SettleStatus::gone;
   if (action == Action::cancel) {
     end(*message, State::cancelled, "cancelled");
-    settle_held();
     return SettleStatus::ok;
   }
   if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
   if (action == Action::kick_fresh && !message->steps.empty()) note(*message, "unstepped");
   if (action == Action::kick_fresh) message->steps.clear();
   kick(*message);
-  settle_held();
   return SettleStatus::ok;
 }
 
@@ -234,6 +232,7 @@ void Model::fire_timers() {
       // Who looks late at a lease that is over does not make it longer.
       first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;
       first->info.crashes += 1;
+      first->info.last_error = LastError{{}, {}, "its lease ran out", {}, clock.wall_ms() - (clock.boot_ms() - due_ms)};
       cut_off(*first);
     }
   }

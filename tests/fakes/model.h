@@ -68,8 +68,8 @@ class Model {
   explicit Model(Clock& c) : clock(c) {}
 
   // Every call first fires what is due, earliest first, as every engine must.
-  PushResult put(const NewMessage& from);  // settle_held() after the last of a batch
-  void settle_held();
+  PushResult put(const NewMessage& from);                         // settle_held() after the last of a batch
+  void settle_held();                                             // and of mutate()
   MessageId push(const NewMessage& from, MessageId behind = {});  // whatever its key
   // model_exchange.cpp
   /// None: it has ended.
@@ -173,10 +173,13 @@ class Model {
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
   void note_told(Message& message);
+  void tell_running(Reason& reason) const;
   bool cut_off(Message& message);
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
-    message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
+    HistoryEvent& told = message.history.emplace_back(HistoryEvent{event, clock.wall_ms(), {}, {}, reason});
+    const bool delays = event == "retried" || event == "released" || event == "edited" || event == "replaced";
+    if (delays && message.info.state == State::delayed) told.due_wall_ms = *message.info.due_at_wall_ms;
     log.emplace_back(message.info.id, message.history.size() - 1);
   }
 

@@ -111,6 +111,7 @@ std::optional<Explanation> Model::explain(MessageId id) {
   const bool will_start =
       explained.state == State::ready || explained.state == State::delayed || explained.state == State::held;
   if (will_start) turns_.add_reasons(leaf, clock.boot_ms(), wall_minus_boot_ms, explained.reasons);
+  for (Reason& reason : explained.reasons) tell_running(reason);
   if (explained.state != State::ready) return explained;
   const std::vector<MessageId> order = ready("");
   const auto place = std::find(order.begin(), order.end(), id);
@@ -118,6 +119,18 @@ std::optional<Explanation> Model::explain(MessageId id) {
   explained.ahead = static_cast<uint64_t>(std::count_if(order.begin(), place, of_tenant));
   if (explained.reasons.empty()) explained.place = static_cast<uint64_t>(place - order.begin()) + 1;
   return explained;
+}
+
+void Model::tell_running(Reason& reason) const {
+  const bool is_pool = reason.kind == Reason::Kind::pool_concurrency;
+  if (!is_pool && reason.kind != Reason::Kind::concurrency) return;
+  for (const Message& each : messages) {
+    const std::string leaf = each.info.tenant + "/";
+    const bool holds = is_pool ? turns_.pools_of(leaf).count(reason.node) > 0
+                               : reason.node.empty() || leaf.starts_with(reason.node + "/");
+    if (holds && each.info.state == State::leased && reason.ids.size() < 5)
+      reason.ids.push_back(each.info.id);
+  }
 }
 
 Result<ExplainReply> ModelQueue::explain(const ExplainRequest& request) {

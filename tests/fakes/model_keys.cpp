@@ -32,11 +32,11 @@ PushResult Model::put(const NewMessage& from) {
     there = nullptr;
   }
   if (there != nullptr) {
-    replace(*there, from);
     const int64_t pushed_ms = *there->info.pushed_at_wall_ms - clock.wall_ms() + clock.boot_ms();
     const int64_t latest_ms = from.max_wait_ms ? pushed_ms + *from.max_wait_ms : kNever;
     move(*there, State::delayed, std::min(clock.boot_ms() + from.quiet_ms, latest_ms));
     there->info.due_at_wall_ms = *there->timer - clock.boot_ms() + clock.wall_ms();
+    replace(*there, from);
     return {PushStatus::debounced, there->info.id};
   }
   NewMessage first = from;

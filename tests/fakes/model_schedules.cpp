@@ -164,8 +164,10 @@ void ModelSchedules::run_one(One& one) {
   }
   std::vector<MessageId> after;
   if (unfinished && one.info.overlap == OverlapRule::queue) after.push_back(one.info.last_id);
-  if (unfinished && one.info.overlap == OverlapRule::cancel)
+  if (unfinished && one.info.overlap == OverlapRule::cancel) {
     static_cast<void>(model_.mutate(one.info.last_id, Action::cancel));
+    model_.settle_held();
+  }
   one.info.last = Occurrence::made;
   one.info.last_id = make(one, at, after);
 }

@@ -67,6 +67,8 @@ class ModelTurns {
   void set_ranked(bool ranked, bool ages) { ranked_ = ranked, ages_ = ages; }
   /// The leaf whose turn it is at `path` and below, or "".
   std::string next(std::string_view path, const Before& before) const;
+  /// Pools of a node's path that there are.
+  std::set<std::string> pools_of(std::string_view path) const;
   /// It or a node above it starts nothing now.
   bool is_blocked(std::string_view path) const;
   /// Each thing that makes it so.
@@ -114,8 +116,6 @@ class ModelTurns {
   static void change_rate(Limit& limit, const Limit& before, int64_t now_ms);
   static int64_t token_at_ms(const Limit& limit);
   static void put(Limit& limit, PolicyKey key, const PolicyValue* value);
-  /// Those of a node's path that there are.
-  std::set<std::string> pools_of(std::string_view path) const;
   bool has_room(const std::string& pool) const;
   bool is_in_full_pool(std::string_view path) const;
   /// It sits in its ring, with something below it that no pool keeps back.

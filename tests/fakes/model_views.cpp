@@ -174,6 +174,7 @@ bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage&
     event.id = id;
     event.tenant = message.info.tenant;
     event.reason = told.reason;
+    event.due_wall_ms = told.due_wall_ms;
   }
   page.at_end = at == store_->model.log.size();
   return !page.events.empty();
@@ -221,6 +222,7 @@ Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action ac
     reply.items.push_back(store_->model.mutate(id, action));
     reply.changed += reply.items.back() == SettleStatus::ok ? 1U : 0U;
   }
+  store_->model.settle_held();
   return reply;
 }
 
@@ -242,6 +244,7 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
     }
     reply.changed += store_->model.mutate(MessageId{id}, action) == SettleStatus::ok ? 1U : 0U;
   }
+  store_->model.settle_held();
   return reply;
 }
 

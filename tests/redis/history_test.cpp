@@ -303,6 +303,7 @@ class ServerHistory {
     const Action action = below(2) == 0 ? Action::cancel : Action::kick;
     log_ += (action == Action::kick ? "kick " : "cancel ") + std::to_string(number(id)) + "\n";
     const uint64_t expected = model_.mutate(id, action) == SettleStatus::ok ? 1 : 0;
+    model_.settle_held();
     equal(answered(queue_->mutate({&id_of_.at(id), 1}, action)).changed, expected, "changed");
   }
 

@@ -24,6 +24,26 @@ TEST_CASE("what a dead client held comes back when nobody has heard of it for it
   CHECK(answered(queue->attendees()).at(0).pid == ::getpid());
 }
 
+TEST_CASE("that a client died is an event of what it held, and is why the run failed") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  const MessageId id = push_one(*queue, "t", "x");
+  REQUIRE(queue->policy_set("", {{{PolicyKey::attempts, 2, 0, {}}}, {}}).ok());
+  const auto last_event = [&] {
+    EventPage page;
+    REQUIRE(queue->events({.id = id}, page).ok());
+    return std::string(page.events.back().event) + ":" + std::string(page.events.back().reason);
+  };
+  take_and_die(server, clock);
+  clock.advance(15'000);
+  CHECK(last_event() == "died:");
+  CHECK(answered(queue->get(id))->last_error.value().reason == "its holder died");
+  take_and_die(server, clock);
+  clock.advance(15'000);
+  CHECK(last_event() == "buried:its holder died");
+}
+
 TEST_CASE("what a client held comes back at once when it says that it leaves") {
   FakeClock clock;
   const TestServer server;

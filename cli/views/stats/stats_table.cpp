@@ -74,7 +74,7 @@ std::vector<std::string> queue_lines(const std::vector<NamedRow>& rows, const Sc
   };
   Table table({queue, waits, state});
   table.right({in, out, oldest, p50, p99, journal});
-  table.spare({journal, tenants, fair, delayed, in, p50, out, waits, held, leased, p99, oldest});
+  table.spare({journal, tenants, fair, delayed, in, p50, out, waits, held, leased, p99, oldest, dead});
   table.shorten({queue}, name_columns(screen.columns, false));
   table.row({"QUEUE", "READY", "DELAYED", "HELD", "LEASED", "DEAD", "TENANTS", "IN/S", "OUT/S", "OLDEST",
              "WAIT P50", "P99", "WAITS", "FAIR", "JOURNAL", "STATE"});

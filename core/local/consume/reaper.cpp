@@ -190,7 +190,10 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
     const uint64_t bytes = event_record_bytes(type, 1);
     const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
-    events_.append(type, *held, gate().now());
+    if (slept)
+      events_.give_back(*held, gate().now());
+    else
+      events_.append(type, *held, gate().now());
     FQ_POINT("reap.returned");
     return Obstacle::none;
   });

@@ -165,7 +165,11 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
         gate().apply().stepped(change.txn(), step, *slot, position, body_.bytes.size());
         // A lease that a process holds ends with its job; of another one nobody would know.
         const bool by_time = HolderIndex{schedule().messages().entry(*slot).holder.get()} == kHeldByTime;
-        if (step.gives_back && by_time) events_.add(change, RecordType::released, {&*slot, 1}, {});
+        if (step.gives_back && by_time) {
+          EventDetail detail;
+          detail.due_wall_ms = step.until_wall_ms;
+          events_.add(change, RecordType::released, {&*slot, 1}, detail);
+        }
         FQ_POINT("step.appended");
         change.commit();
         FQ_POINT("step.committed");

@@ -98,6 +98,16 @@ void EventWriter::tell_holder(Txn& txn, const Entry& entry) {
   gate().mark_changed(entry.holder);
 }
 
+void EventWriter::give_back(SlotIndex slot, const Now& now) {
+  const Entry& entry = schedule().messages().entry(slot);
+  EventDetail detail;
+  if (schedule().messages().is_suspended(entry)) {
+    const int64_t due_ms = schedule().region().extra(entry.rank).due_ms;
+    if (due_ms > now.boot_ms) detail.due_wall_ms = store().wall_of(due_ms);
+  }
+  append(RecordType::released, slot, now, detail);
+}
+
 void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex> slots,
                       const EventDetail& detail) {
   if (slots.empty()) return;

@@ -269,9 +269,8 @@ Error taken(const std::string& name) {
 }
 
 Error in_use(const std::string& queue, int64_t pid) {
-  return Error{
-      ErrorKind::later,
-      "queue " + in_quotes(queue) + ": is in use by process " + std::to_string(pid) + "; end it first", 0};
+  const std::string who = pid == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid);
+  return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is in use by " + who + "; end it first", 0};
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kKinds[] = {
-    "",        "pushed",    "leased",    "extended",    "acked",   "retried",  "released",
-    "buried",  "expired",   "cancelled", "kicked",      "freed",   "replaced", "edited",
-    "stepped", "unstepped", "scheduled", "unscheduled", "skipped", "left",     "arrived"};
+    "",          "pushed",      "leased",  "extended", "acked",    "retried", "released", "buried",
+    "expired",   "cancelled",   "kicked",  "freed",    "replaced", "edited",  "stepped",  "unstepped",
+    "scheduled", "unscheduled", "skipped", "left",     "arrived",  "died",    "leaving"};
 constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5, kPushed = 6;
 
 /// False: it is none.

@@ -192,8 +192,8 @@ Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_
     if (each.pid != 0) event.pid = each.pid;
     event.reason = each.reason;
     event.until_wall_ms = each.until_wall_ms;
-    // What a push has given is told of the message itself.
-    if (each.event != "pushed") event.due_wall_ms = each.due_wall_ms;
+    // What a push or a change has given is told of the message itself.
+    if (each.event == "retried" || each.event == "released") event.due_wall_ms = each.due_wall_ms;
     event.exit = each.exit;
     event.signal = each.signal;
     event.stderr_tail = each.stderr_tail;

@@ -15,6 +15,8 @@ namespace fq {
 
 namespace {
 
+constexpr size_t kIdsMax = 5;                              // of those that hold the slots of a limit
+constexpr size_t kLookedPerCall = 512, kPagesLooked = 16;  // arbitrary: for these, where others stand too
 constexpr uint64_t kTurnsCountMax = uint64_t{1} << 53;
 
 int64_t number_in(const Reply& reply) {
@@ -50,6 +52,32 @@ std::vector<Reason> RedisExplain::reasons_of(const Reply& told) const {
       reason.until_wall_ms = shard_.wall_of(until_ms);
   }
   return reasons;
+}
+
+/// Some of those that hold the slots of what is full.
+Result<void> RedisExplain::find_running(std::vector<Reason>& reasons) {
+  for (Reason& reason : reasons) {
+    if (reason.kind != Reason::Kind::concurrency && reason.kind != Reason::Kind::pool_concurrency) continue;
+    // By living, then by time.
+    for (const std::string_view list : {"lv", "t"}) FQ_TRY(add_running(list, reason));
+  }
+  return {};
+}
+
+Result<void> RedisExplain::add_running(std::string_view list, Reason& reason) {
+  const std::string_view is_pool = reason.kind == Reason::Kind::pool_concurrency ? "1" : "0";
+  const std::string count = std::to_string(kLookedPerCall);
+  std::string at = "-inf", id = "0";
+  for (size_t pages = 0; pages < kPagesLooked && !at.empty(); ++pages) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"running", list, at, id, count, is_pool, reason.node}));
+    const Reply& found = reply.at(1);
+    at = found.at(0).text, id = found.at(1).text;
+    for (size_t i = 2; i < found.items.size(); ++i) {
+      if (reason.ids.size() == kIdsMax) return {};
+      reason.ids.push_back(MessageId{static_cast<uint64_t>(number_in(found.at(i)))});
+    }
+  }
+  return {};
 }
 
 Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
@@ -101,6 +129,7 @@ Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
   if (!told.at(9).text.empty()) found.place = static_cast<uint64_t>(number_in(told.at(9)));
   found.limited = told.at(10).number == 1;
   found.by = served_by(told.at(11).text);
+  FQ_TRY(find_running(found.reasons));
   FQ_TRY(scan_rivals(found, told.at(12).number == 1, found.by == ServedBy::turn));
   return std::optional(std::move(found));
 }
@@ -127,6 +156,7 @@ Result<std::optional<Explanation>> RedisExplain::of_tenant(const std::string& pa
   found.tenant = path;
   add_counts(told.at(1).text, found);
   found.reasons = reasons_of(told.at(2));
+  FQ_TRY(find_running(found.reasons));
   FQ_TRY(add_below(path, found));
   FQ_TRY(scan_rivals(found, false, false));
   return std::optional(std::move(found));
@@ -158,6 +188,7 @@ Result<void> RedisExplain::add_blocked(const std::string& path, ExplainReply& re
       one.tenant = each.at(0).text;
       add_counts(each.at(1).text, one);
       one.reasons = reasons_of(each.at(2));
+      FQ_TRY(find_running(one.reasons));
     }
     reply.more_blocked += static_cast<uint64_t>(told.at(1).at(1).number) - told.at(1).at(2).items.size();
   } while (!last.empty());

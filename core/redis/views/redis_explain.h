@@ -29,6 +29,8 @@ class RedisExplain {
   Result<void> add_below(const std::string& path, Explanation& found);
   Result<void> scan_rivals(Explanation& found, bool among_own, bool counts_turns);
   std::vector<Reason> reasons_of(const Reply& told) const;
+  Result<void> find_running(std::vector<Reason>& reasons);
+  Result<void> add_running(std::string_view list, Reason& reason);
 
   Shard& shard_;
 };

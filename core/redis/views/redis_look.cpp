@@ -17,7 +17,8 @@ namespace fq {
 namespace {
 
 constexpr size_t kBesideCountsBytes = 3 * sizeof(double);  // how many return, and what was given lately
-constexpr size_t kTenantsPerCall = 256;  // whose reasons are looked for: a page takes some milliseconds
+constexpr uint16_t kStopped = 1, kDead = 2;  // of who attends, see core/redis/lua/keys/sessions.lua
+constexpr size_t kTenantsPerCall = 256;      // whose reasons are looked for: a page takes some milliseconds
 
 StatsRow row_of(std::string_view bytes) {
   Unpacker sums(bytes);
@@ -159,7 +160,9 @@ Result<std::map<std::string, RedisLook::Session>> RedisLook::sessions() {
     Attendee& one = session.attendee;
     one.pid = static_cast<int>(said.number<uint32_t>());
     one.slots = said.number<uint16_t>();
-    one.stopped = said.number<uint16_t>() != 0;
+    const auto how = said.number<uint16_t>();
+    one.stopped = how == kStopped;
+    if (how == kDead) one.kind = Attendee::Kind::orphan;
     session.messages = std::max(said.number<uint32_t>(), 1U);
     one.since_wall_ms = shard_.wall_of(said.whole());
     one.host = said.rest().substr(0, kHostNameBytesMax);
@@ -173,7 +176,7 @@ Result<std::map<std::string, RedisLook::Session>> RedisLook::sessions() {
 
 std::optional<Attendee> RedisLook::told_of(Session session) {
   Attendee& one = session.attendee;
-  one.kind = one.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
+  if (one.slots != 0) one.kind = Attendee::Kind::worker;
   const size_t jobs = (one.ids.size() + session.messages - 1) / session.messages;
   one.busy = static_cast<uint32_t>(std::min<size_t>(one.slots, jobs));
   if (one.slots == 0 && one.ids.empty()) return std::nullopt;

@@ -68,7 +68,7 @@ function M.end_session(call, nonce)
   local ids = sessions.held(call, nonce, left + 1)
   for i = 1, math.min(left, #ids) do
     local m = lost.held_one(call, nonce, ids[i])
-    if m then messages.crash(call, m) end
+    if m then messages.crash(call, m, messages.DIED, call.now) end
   end
   call.taken_back = HELD - left + math.min(left, #ids)
   if #ids > left then return false end

@@ -1,7 +1,8 @@
 -- change - cancels and kicks by id, and what is set. args: run, sessions, what, and what that takes.
 local M = {}
 
--- state (-1: any), ids. 'crossing': it is on its way to another queue; whoever looked for a state finds none.
+-- state (-1: any), ids. 'crossing': it is on its way to another queue; whoever looked for a state finds none. What that makes
+-- of others, which may be among them, comes when each of them is what it was told to be.
 local function each(call, args, change)
   local answers, state = {}, tonumber(args[4])
   for at = 5, #args do
@@ -12,7 +13,6 @@ local function each(call, args, change)
     else
       answers[#answers + 1] = m and (m.leaving and 'crossing' or change(call, m)) or 'gone'
     end
-    after.settle(call)
   end
   return answers
 end
@@ -61,10 +61,10 @@ local function put_together(call, file, set)
   local ranked = scope == 1 and order ~= FIFO
   if not ranks.may_set(call, ranked) then return 'ranks' end
   if not terms.may_set_fair_by(call, fair_by) then return 'many' end
-  if not messages.may_set_groups(call, linger, batch) then return 'ready' end
+  if not groups.may_set(call, linger, batch) then return 'ready' end
   ranks.set(call, ranked)
   terms.set_fair_by(call, fair_by)
-  messages.set_groups(call, linger, batch)
+  groups.set(call, linger, batch)
   terms.set_queue(call, values)
   awaited.widen(call)
   redis.call('HSET', call.root, 'file', file or '', 'set', set or '')
@@ -191,8 +191,8 @@ local CHANGES = {
   holds = function(call, args) return {holdings.agree(call, tonumber(args[4]), args[5], args[6], args[7])} end,
   -- ids: see holdings.outlive. 1: likewise.
   died = function(call, args) return {holdings.outlive(call, args[4])} end,
-  -- It holds nothing any more, and what it held comes back. 1: likewise.
-  leave = function(call) return {calls.end_session(call, call.session) and 0 or 1} end,
+  -- Likewise.
+  leave = function(call) return {holdings.leave(call)} end,
 }
 
 function M.run(keys, args) return calls.one_of(CHANGES, keys, args) end

@@ -16,7 +16,7 @@ local function send(call, m, args)
   local found = parcels.texts(parcels.pack(call, m))
   local at = m.state == records.DELAYED and m.timer or m.since
   crossings.begin(call, m.id, {state = m.state, held_key = m.holds_key, at = at, token = args[5], tag = args[6], queue = args[7]})
-  messages.set_out(call, m)
+  messages.set_out(call, m, args[7])
   return {'sent', unpack(found)}
 end
 

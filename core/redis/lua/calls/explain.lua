@@ -91,6 +91,29 @@ function M.next(call, args)
   return found
 end
 
+local function is_held_by(call, path, is_pool, name)
+  if not is_pool then return name == '' or path == name or string.sub(path, 1, #name + 1) == name .. '/' end
+  for _, pool in ipairs(seats.pools_of(call, seats.node(call, path))) do
+    if pool == name then return true end
+  end
+  return false
+end
+
+-- list, from when and behind which id, n, whether a pool is meant, its name or the node's path: of those in the list that
+-- hold a slot of it the ids; before these when and which the last one that was looked at is ('': there are no more).
+function M.running(call, args)
+  local n = tonumber(args[5])
+  local page = pages.behind(call.tag .. args[2], args[3], tonumber(args[4]), n)
+  local last = page[n]
+  local found = {last and last[1] or '', last and text.num(last[2]) or ''}
+  for _, each in ipairs(page) do
+    local m = store.find(call, each[2])
+    local holds = m and m.state == records.LEASED and is_held_by(call, m.path, args[6] == '1', args[7])
+    if holds then found[#found + 1] = text.num(m.id) end
+  end
+  return found
+end
+
 -- path, from, n, how many are told: of those with something ready so many behind one: the last that was looked at;
 -- how many cannot be served; of the first of these path, what is counted, and reasons.
 function M.stuck(call, args)

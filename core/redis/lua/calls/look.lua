@@ -134,6 +134,7 @@ local LOOKS = {
   explain_tenant = explain.tenant,
   explain_next = explain.next,
   stuck = explain.stuck,
+  running = explain.running,
   rivals = explain.rivals,
   check_messages = check.messages,
   check_index = check.index,

@@ -17,6 +17,7 @@ local function move(here, there, args)
   local id_there, objection, fault = parcels.receive(there, parcels.pack(here, m), path, to, from, args[8])
   if fault then return nil, fault end
   if not id_there then return {'stays', objection} end
+  messages.note_leaving(here, m, to)
   messages.depart(here, m, {to, id_there})
   return {'moved', text.num(id_there)}
 end

@@ -64,9 +64,8 @@ local function debounce(call, p)
     p.delay = p.max_wait >= 0 and math.min(p.quiet, p.max_wait) or p.quiet
     return add(call, p)
   end
-  messages.replace(call, m, p)
   local latest = p.max_wait >= 0 and m.pushed + p.max_wait or math.huge
-  messages.put_off(call, m, math.min(call.now + p.quiet, latest))
+  messages.replace(call, m, p, math.min(call.now + p.quiet, latest))
   return DEBOUNCED, id
 end
 

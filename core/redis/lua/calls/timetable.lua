@@ -8,8 +8,10 @@ local function pusher(call, args)
 end
 
 local WHATS = {
-  -- record, when it is due (-1: never), whether that is told.
-  put = function(call, args) return schedules.put(call, args[4], tonumber(args[5]), args[6], tonumber(args[7]), args[8] == '1') end,
+  -- record, when it is due (-1: never), whether that is told, the tenant of its messages.
+  put = function(call, args)
+    return schedules.put(call, args[4], tonumber(args[5]), args[6], tonumber(args[7]), args[8] == '1', args[9])
+  end,
   remove = function(call, args) return schedules.remove(call, args[4], tonumber(args[5])) end,
   -- until when.
   defer = function(call, args) return schedules.defer(call, args[4], args[6]) end,

@@ -10,7 +10,7 @@ local M = {}
 local EVENT = '<BddddddI4c6BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
-  unscheduled = 17, skipped = 18, left = 19, arrived = 20}
+  unscheduled = 17, skipped = 18, left = 19, arrived = 20, died = 21, leaving = 22}
 local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE, PUSHED = 0, 1, 2, 3, 4, 5, 6
 -- How many bytes its payload and its sort key have, its priority, and how many it waits for; the key; then of each of
 -- these its id, and whether any end will do.

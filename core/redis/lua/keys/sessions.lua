@@ -8,7 +8,9 @@ local RENEWED = 5000  -- after so long a call is worth a write
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
-local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21  -- pid, slots, 1: stopped, messages of a job, since; behind it the host
+-- pid, slots, 1: stopped, 2: its process is dead, messages of a job, since; behind it the host.
+local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21
+local DEAD = 2
 local SLOTS_MOST = 65535
 M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
 
@@ -80,12 +82,11 @@ function M.stop(call)
   call.attends[call.session] = struct.pack(ATTENDANCE, pid, slots, 1, messages, since) .. string.sub(attends, HOST_AT)
 end
 
--- It is no worker any more, and stays for what it holds.
+-- Its process is dead, and it stays for what others have of it: who these are is not known here.
 function M.retire(call)
   local attends = attends_of(call.tag, call.session)
-  if not attends then return end
-  local pid = struct.unpack('<I4', attends)
-  call.attends[call.session] = attendance(call, pid, 0, 1) .. string.sub(attends, HOST_AT)
+  if not attends or select(3, struct.unpack(ATTENDANCE, attends)) == DEAD then return end
+  call.attends[call.session] = struct.pack(ATTENDANCE, 0, 0, DEAD, 1, call.now) .. string.sub(attends, HOST_AT)
 end
 
 -- All that is held by living, by id: it has no time by which others find it.

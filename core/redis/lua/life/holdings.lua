@@ -38,6 +38,19 @@ function M.agree(call, heard, leases, its_runs, its_calls)
   return 0
 end
 
+-- It leaves. What it still holds it gives back. 1: there is more.
+function M.leave(call)
+  local ids = sessions.held(call, call.session, MOST + 1)
+  for i = 1, math.min(MOST, #ids) do
+    local m = lost.held_one(call, call.session, ids[i])
+    if m then messages.judge(call, m, RELEASE, 0, '', -1) end
+    after.settle(call)
+  end
+  if #ids > MOST then return 1 end
+  sessions.close(call, call.session)
+  return 0
+end
+
 -- Its process is dead. What it held comes back, but for these ids, which processes that it left still have ('*': all).
 -- 1: there is more.
 function M.outlive(call, kept)
@@ -47,7 +60,7 @@ function M.outlive(call, kept)
     local m = not is_kept[id] and lost.held_one(call, call.session, id)
     if m then
       if crashed == MOST then return 1 end
-      messages.crash(call, m)
+      messages.crash(call, m, messages.DIED, call.now)
       after.settle(call)
       crashed = crashed + 1
     end

@@ -83,6 +83,12 @@ function M.arrive(call, m, state, at)
   move(call, m, state, state == DELAYED and at or nil, at)
 end
 
+-- Likewise by a move, which is over with that.
+function M.move_in(call, m, state, at)
+  M.arrive(call, m, state, at)
+  tell(call, m, 'freed')
+end
+
 function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
 -- It has ended, and somebody may wait for that or for its room.
@@ -103,15 +109,19 @@ local function finish(call, m, what, verdict)
   note_end(call, m)
 end
 
+function M.note_leaving(call, m, queue) tell(call, m, 'leaving', {elsewhere = {queue, 0}}) end
+
 -- On its way to another queue nobody serves it. What is dead nobody serves anyhow.
-function M.set_out(call, m)
+function M.set_out(call, m, queue)
   m.leaving, m.changed = true, true
   if m.state ~= DEAD then move(call, m, HELD, nil, call.now) end
+  M.note_leaving(call, m, queue)
 end
 
 -- It stays after all, as `was` says.
 function M.turn_back(call, m, was)
   m.leaving, m.changed = false, true
+  tell(call, m, 'freed')
   if m.state == DEAD then return end
   M.arrive(call, m, was.state, was.at)
   if was.held_key then uniques.take_back(call, m) end
@@ -172,17 +182,21 @@ function M.add(call, p, waits)
   view.put(places.ids(call), m.id, records.member_of(m))
   count(call, m.path, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
-  tell(call, m, p.arrives and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
-    rest = p.rest, elsewhere = p.from, waits = waits})
+  if p.arrives then
+    tell(call, m, 'arrived', {rest = p.rest, elsewhere = p.from})
+  else
+    tell(call, m, 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0, rest = p.rest, waits = waits})
+  end
   return m
 end
 
--- Another payload, with what is said of it, in its place.
-function M.replace(call, m, p)
+-- Another payload, with what is said of it, in its place. `due`: and due then, not before.
+function M.replace(call, m, p, due)
   count(call, m.path, 'bytes', p.bytes - m.bytes)
   if call.awaited then bell.note(call, 'r', m.path) end
   m.bytes, m.rest, m.keep, m.is_command, m.changed = p.bytes, p.rest, p.keep, p.is_command, true
-  tell(call, m, 'replaced', {rest = p.rest})
+  if due then move(call, m, DELAYED, due, call.now) end
+  tell(call, m, 'replaced', {rest = p.rest, due = due})
 end
 
 -- Other values, which `change` sets: out of its place and into the one that they give.
@@ -198,11 +212,8 @@ end
 -- That is done; its time to live holds as it is now.
 function M.edited(call, m, rest)
   if m.state == READY then places.set_timer(call, m, m.ttl > 0 and m.since + m.ttl or nil) end
-  tell(call, m, 'edited', {rest = rest})
+  tell(call, m, 'edited', {rest = rest, due = m.state == DELAYED and m.timer or 0})
 end
-
--- Of --debounce: due then, and not before.
-function M.put_off(call, m, due) move(call, m, DELAYED, due, call.now) end
 
 -- It has its turn. Nothing starts: for who looks ahead.
 function M.pass_over(call, m, n, top, more)
@@ -306,19 +317,23 @@ function M.cancel(call, m)
   finish(call, m, 'cancelled')
 end
 
--- Its lease was lost: it ran out, or who held it lives no more.
+-- Its lease was lost at that time: it ran out, or who held it lives no more.
 local CRASHES = 5  -- of a command, which fails only when it says so
-function M.crash(call, m)
+M.RAN_OUT, M.DIED = 'its lease ran out', 'its holder died'
+function M.crash(call, m, why, at)
   sessions.tell(call, m, sessions.ENDED)
   if m.suspended then return M.fall_asleep(call, m) end
-  m.crashes = m.crashes + 1
+  local failure = records.reason(why)
+  m.crashes, m.failure = m.crashes + 1, records.failure(at, failure)
   if not m.is_command then
-    attempt_failed(call, m, 0)
+    if attempt_failed(call, m, 0, failure) then return end
   elseif m.crashes < CRASHES then
     M.come_back(call, m, 0)
   else
-    M.bury(call, m, 'buried', call.now)
+    return M.bury(call, m, 'buried', call.now, failure)
   end
+  -- That its holder died the event itself says.
+  tell(call, m, 'died', why ~= M.DIED and {failure = failure} or nil)
 end
 
 -- From the beginning; `held`: what it came after is unfinished again.
@@ -348,7 +363,7 @@ function M.fire(call, due, member)
     places.set_timer(call, m, call.grace)
   else
     m.run_ticks = (due - m.began) * 100  -- who looks late at a lease that is over does not make it longer
-    M.crash(call, m)
+    M.crash(call, m, M.RAN_OUT, due)
   end
 end
 
@@ -359,32 +374,6 @@ function M.forget_dead(call, most)
     if not first or first[1] + call.settings.dead_retention > call.now then return end
     local m = store.find(call, queues.id_of(first[2]))
     if m then M.cancel(call, m) else view.take(places.graves(call), first[2]) end
-  end
-end
-
--- Groups may gather otherwise: there are not too many ready messages for one call.
-local READY_MOST = 10000
-local function has_groups(call, linger, batch)
-  return linger == call.settings.linger and batch == call.settings.batch
-end
-function M.may_set_groups(call, linger, batch)
-  return has_groups(call, linger, batch) or call.sums.ready <= READY_MOST
-end
-function M.set_groups(call, linger, batch)
-  if has_groups(call, linger, batch) then return end
-  local before = call.settings.linger
-  local paths = seats.tenants(call, '')
-  settings.change(call, {linger = linger, batch = batch})
-  for _, path in ipairs(paths) do
-    local n = seats.node(call, path)
-    if before == 0 and linger > 0 then
-      for _, entry in ipairs(view.all(queues.of(call, path))) do
-        local m = store.find(call, queues.id_of(entry[2]))
-        if m then queues.note_age(call, m, true) end
-      end
-    end
-    if n.own.blocked then tree.gather(call, n, n.own.since) else M.gather(call, n) end
-    if linger == 0 then queues.forget_ages(call, path) end
   end
 end
 

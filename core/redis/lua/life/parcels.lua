@@ -51,7 +51,7 @@ local function add(there, p, path, from, rest)
     own.key, own.unique_for = p.key, p.unique_for
     if m.holds_key then uniques.take(there, new) end
   end
-  messages.arrive(there, new, m.state, m.state == records.DELAYED and m.timer or m.since)
+  messages.move_in(there, new, m.state, m.state == records.DELAYED and m.timer or m.since)
   return new
 end
 

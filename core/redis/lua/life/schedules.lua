@@ -43,20 +43,20 @@ local function find(call, name, version)
 end
 
 -- It is written by write(). `due`: -1: never.
-local function change(call, name, s, due, kind, at, why)
+local function change(call, name, s, due, kind, at, why, tenant)
   s.version = call.ops + 1
   call.schedule_changes[#call.schedule_changes + 1] = {name, s, due}
   if kind then
-    events.note(call, {id = 0, serial = 0, nonce = '      ', path = ''}, kind, {schedule = struct.pack('<dBH', at, why, #name) .. name})
+    events.note(call, {id = 0, serial = 0, nonce = '      ', path = tenant or ''}, kind, {schedule = struct.pack('<dBH', at, why, #name) .. name})
   end
 end
 
--- The whole record in the place of the one of that version (0: of none); `told`: that is worth an event.
-function M.put(call, name, version, bytes, due, told)
+-- The whole record in the place of the one of that version (0: of none); `told`: that is worth an event, with its tenant.
+function M.put(call, name, version, bytes, due, told, tenant)
   local before = redis.call('HGET', call.tag .. 'sd', name)
   if (before and read(before).version or 0) ~= version then return {'again'} end
   if not before and redis.call('HLEN', call.tag .. 'sd') >= MOST then return {'many'} end
-  change(call, name, read(bytes), due, told and 'scheduled' or nil, 0, 0)
+  change(call, name, read(bytes), due, told and 'scheduled' or nil, 0, 0, tenant)
   return {'ok'}
 end
 

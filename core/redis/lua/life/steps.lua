@@ -52,12 +52,12 @@ local function look(call, receipt, name, kind)
   return m, s, nil
 end
 
--- It is written by write().
-local function put(call, m, name, s)
+-- It is written by write(). `due`: until when it sleeps; nil: it does not.
+local function put(call, m, name, s, due)
   s.at, s.place = call.now, s.place or call.ops
   m.stepped, m.changed = true, true
   call.steps[#call.steps + 1] = {m, name, s}
-  events.note(call, m, 'stepped', {step = struct.pack('<BdH', s.kind, s.bytes, #name) .. name})
+  events.note(call, m, 'stepped', {due = due, step = struct.pack('<BdH', s.kind, s.bytes, #name) .. name})
 end
 local function new_step(kind) return {kind = kind, bytes = 0, child = 0, over = true, all_acked = true, ids = {}} end
 
@@ -122,7 +122,7 @@ function M.sleep(call, receipt, name, due)
   local m, s, refusal = look(call, receipt, name, M.SLEEP)
   if refusal then return refusal end
   if s then return {'over', 1} end
-  put(call, m, name, new_step(M.SLEEP))
+  put(call, m, name, new_step(M.SLEEP), math.min(due, LATEST))
   if due <= call.now then return {'over', 1} end
   return suspend(call, m, math.min(due, LATEST), {})
 end
