@@ -258,7 +258,7 @@ Result<Reply> Shard::call_with_room(Call& call, Doubt& doubt) {
     if (!lack) return reply;
     Result<void> lent = lender_->make_room(*lack, times);
     // Whatever became of a loan: of what was called for nothing was done.
-    if (!lent && lent.error().kind == ErrorKind::io) return Error{ErrorKind::later, lent.error().text, 0};
+    if (!lent && lent.error().kind == ErrorKind::io) return Error{ErrorKind::later, lent.error().text, 0, lent.error().passes};
     FQ_TRY(std::move(lent));
   }
 }

@@ -119,7 +119,7 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
     if (each.kind == ErrorKind::denied) text.append(command).append(": ");
-    return Error{each.kind, text.append(each.says), 0};
+    return Error{each.kind, text.append(each.says), 0, each.kind == ErrorKind::later};
   }
   return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
 }

@@ -129,7 +129,7 @@ Result<void> Nodes::learn() {
   Result<Reply> reply = server->call(words);
   if (!reply) {
     drop(server);
-    return Error{ErrorKind::later, reply.error().text, 0};  // it changes nothing
+    return Error{ErrorKind::later, reply.error().text, 0, reply.error().passes};  // it changes nothing
   }
   if (reply->kind == Reply::Kind::error) return error_of_refusal(name, "CLUSTER SLOTS", reply->text);
   owner_.fill(0);
@@ -150,7 +150,7 @@ Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
     return found;
   }
   forget();
-  return Error{ErrorKind::later, server->name() + ": its cluster serves not all slots; try again", 0};
+  return Error{ErrorKind::later, server->name() + ": its cluster serves not all slots; try again", 0, true};
 }
 
 Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {

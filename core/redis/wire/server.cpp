@@ -114,7 +114,7 @@ Result<Reply> Server::greet(Words words) {
   add(words);
   Result<Reply> reply = receive(system_clock().boot_ms() + greet_ms_);
   if (!reply && reply.error().kind == ErrorKind::io)
-    return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0};
+    return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0, true};
   if (reply && reply->kind == Reply::Kind::error) return error_of_refusal(name(), words[0], reply->text);
   return reply;
 }
@@ -154,7 +154,7 @@ Result<void> Server::look_at_it() {
   is_cluster_ = told("redis_mode") == "cluster";
   const bool is_master = told("role") == "master";
   if (!is_cluster_ && !is_master)
-    return Error{ErrorKind::later, name() + ": cannot be used: it is a replica; name the master", 0};
+    return Error{ErrorKind::later, name() + ": cannot be used: it is a replica; name the master", 0, true};
   if (told("maxmemory_policy") != "noeviction")
     return unusable("would drop messages when its memory is full; set its maxmemory-policy to noeviction");
   run_id_ = told("run_id");
