@@ -42,7 +42,7 @@ is "who waits for a message has it" "0 there" "$? $(cat "$work/popped")"
 wait $all
 is "who waits until all is done is told of that" 0 $?
 await grep -q buried "$work/events"
-is "no event is told twice" 1 "$(grep -c pushed.*called "$work/events")"
+is "no event is told twice" 1 "$(grep -c "pushed.*called" "$work/events")"
 for who in call wait all for follow events popped worker; do
   is "$who: said once" 1 "$(grep -c 'goes on trying' "$work/$who.err")"
 done
