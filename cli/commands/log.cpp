@@ -10,6 +10,7 @@
 #include "cli/views/event_view.h"
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
+#include "cli/session/patience.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/since.h"
@@ -117,7 +118,8 @@ class Telling {
 
  private:
   Result<void> next_page(EventRequest& request) {
-    FQ_TRY(queue_.events(request, page_));
+    const auto ask = [&] { return queue_.events(request, page_); };
+    FQ_TRY(request.wait ? patience_.ask(ask) : ask());
     request.from = page_.next;
     for (const std::string& notice : page_.notices) say(notice);
     told_ = told_ || !page_.events.empty();
@@ -179,6 +181,7 @@ class Telling {
   Queue& queue_;
   EventView view_;
   EventPage page_;
+  Patience patience_{std::nullopt};
   std::string text_;
   bool told_ = false;
 };

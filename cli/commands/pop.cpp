@@ -11,6 +11,7 @@
 #include "cli/words/command.h"
 #include "cli/views/delivery_writer.h"
 #include "cli/session/filter.h"
+#include "cli/session/patience.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
@@ -142,7 +143,7 @@ class Popping {
     while (taken_ == 0) {
       limit(left_);
       request_.lease.wait = waits;
-      FQ_TRY_SET(LeaseReply page, told(queue_.lease(request_.lease)));
+      FQ_TRY_SET(LeaseReply page, told(waits ? lease_at_last() : queue_.lease(request_.lease)));
       if (page.deliveries.empty()) return nothing(page);
       request_.lease.wait = false;
       while (!page.deliveries.empty()) {
@@ -154,6 +155,16 @@ class Popping {
   }
 
  private:
+  /// Nothing is held yet, so nothing is lost where the server is away meanwhile.
+  Result<LeaseReply> lease_at_last() {
+    Result<LeaseReply> page = patience_.ask([&] {
+      request_.lease.wait_ms = patience_.left_ms();
+      return queue_.lease(request_.lease);
+    });
+    if (!page) die_by_caught_signal();
+    return page;
+  }
+
   void limit(uint64_t left) {
     request_.lease.want = static_cast<size_t>(std::min(left, kPageMessages));
     request_.lease.bytes_max = request_.lease.grouped ? kGroupBytes : kPageBytes;
@@ -234,6 +245,7 @@ class Popping {
   Queue& queue_;
   PopRequest& request_;
   DeliveryWriter writer_;
+  Patience patience_{request_.lease.wait_ms, request_.lease.interrupt};
   uint64_t left_ = request_.count;
   uint64_t taken_ = 0;
 };

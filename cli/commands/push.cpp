@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 // fq, below us.
 #include "core/base/text/counted.h"
@@ -14,6 +15,7 @@
 #include "cli/session/ending.h"
 #include "cli/session/following.h"
 #include "cli/terminal/input.h"
+#include "cli/session/patience.h"
 #include "cli/requests/push_batch.h"
 #include "cli/requests/message_options.h"
 #include "cli/requests/push_options.h"
@@ -172,20 +174,23 @@ Result<Reader> open_source(const std::string& file) {
   return Reader::file(file);
 }
 
-std::string what_goes_on(const Session& session, MessageId id, std::string_view why) {
+constexpr std::string_view kGoesOn = "is still queued or running; ";
+constexpr std::string_view kNobodyKnows = "was accepted, and what became of it is not known; ";
+
+std::string what_goes_on(const Session& session, MessageId id, std::string_view state, std::string_view why) {
   const std::string name = std::to_string(number(id));
-  return "message " + name + ": is still queued or running; " + std::string(why) + "; " +
+  return "message " + name + ": " + std::string(state) + std::string(why) + "; " +
          typed_command("fq result -f " + name, session.queue_name()) + " follows it, " +
          typed_command("fq cancel " + name, session.queue_name()) + " cancels it";
 }
 
-/// For who does not wait for it any longer.
-Result<void> leave_call(const Session& session, Queue& queue, MessageId id, bool cancel,
-                        std::string_view why) {
-  if (!cancel) return say(what_goes_on(session, id, why)), Result<void>();
-  FQ_TRY_SET(const MutateReply reply, queue.mutate({&id, 1}, Action::cancel));
-  if (reply.changed > 0) say("message " + std::to_string(number(id)) + ": cancelled; " + std::string(why));
-  return {};
+/// For who does not wait for it any longer. Whatever else fails, its id is told.
+void leave_call(const Session& session, Queue& queue, MessageId id, bool cancel, std::string_view state,
+                const std::string& why) {
+  if (!cancel) return say(what_goes_on(session, id, state, why));
+  const Result<MutateReply> reply = queue.mutate({&id, 1}, Action::cancel);
+  if (!reply) return say(what_goes_on(session, id, kNobodyKnows, why + "; " + reply.error().text));
+  if (reply->changed > 0) say("message " + std::to_string(number(id)) + ": cancelled; " + why);
 }
 
 /// To somebody at a terminal, for whom nothing happens. It is a hint: where it cannot be known, the call goes
@@ -212,8 +217,28 @@ Result<Following::End> follow(const Session& session, Queue& queue, Following& f
   return following.run(rest_ms, interrupt);
 }
 
-/// A call through the queue: pushes, passes on what its job writes until the message has ended, and leaves as
-/// its job did.
+/// Passes on what its job writes until the message has ended.
+Result<Exit> await_call(Session& session, Queue& queue, MessageId id, const std::optional<CallId>& call,
+                        const PushRequest& request, Interrupt& interrupt) {
+  const auto begin = [&] { return queue.follow(id, call); };
+  FQ_TRY_SET(std::unique_ptr<OutputFollower> follower, Patience(request.wait_ms, &interrupt).ask(begin));
+  Following following(session, *follower, id);
+  FQ_TRY_SET(const Following::End end, follow(session, queue, following, request, interrupt));
+  follower.reset();  // also where a signal ends us
+  if (end == Following::End::timed_out) {
+    leave_call(session, queue, id, request.cancel, kGoesOn, "the wait timed out");
+    return Exit::later;
+  }
+  if (end == Following::End::interrupted) {
+    leave_call(session, queue, id, request.cancel, kGoesOn, "the call was interrupted");
+    die_by_caught_signal();
+  }
+  FQ_TRY_SET(const Exit exit, tell_end(session, queue, id));
+  return following.is_missing_something() ? Exit::io : exit;
+}
+
+/// A call through the queue: pushes, and leaves as its job does. From the push on no fault may read as one
+/// of a push that was not done.
 Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
                            NewMessage message) {
   Interrupt& interrupt = catch_signals();
@@ -221,20 +246,10 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
   if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
   FQ_TRY_SET(message.call, queue.begin_call());
   FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
-  FQ_TRY_SET(std::unique_ptr<OutputFollower> follower, queue.follow(id, message.call));
-  Following following(session, *follower, id);
-  FQ_TRY_SET(const Following::End end, follow(session, queue, following, request, interrupt));
-  follower.reset();  // also where a signal ends us
-  if (end == Following::End::timed_out) {
-    FQ_TRY(leave_call(session, queue, id, request.cancel, "the wait timed out"));
-    return Exit::later;
-  }
-  if (end == Following::End::interrupted) {
-    FQ_TRY(leave_call(session, queue, id, request.cancel, "the call was interrupted"));
-    die_by_caught_signal();
-  }
-  FQ_TRY_SET(const Exit exit, tell_end(session, queue, id));
-  return following.is_missing_something() ? Exit::io : exit;
+  Result<Exit> exit = await_call(session, queue, id, message.call, request, interrupt);
+  if (exit || exit.error().sys == EPIPE) return exit;
+  leave_call(session, queue, id, request.cancel, kNobodyKnows, exit.error().text);
+  return Exit::io;
 }
 
 /// Of somebody at a terminal who may have meant a message a line.

@@ -83,6 +83,8 @@ Exit exit_of_end(worker::End end) {
   switch (end) {
     case worker::End::nothing:
       return Exit::nothing;
+    case worker::End::away:
+      return Exit::later;
     case worker::End::unusable:
       return Exit::config;
     case worker::End::done:

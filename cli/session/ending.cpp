@@ -1,6 +1,7 @@
 #include "cli/session/ending.h"
 
 // fq, this room.
+#include "cli/session/patience.h"
 #include "cli/terminal/signals.h"
 
 namespace fq::cli {
@@ -45,12 +46,21 @@ std::string why_ended(const MessageInfo& message) {
   return error.reason.empty() ? "was buried" : "was buried: " + error.reason;
 }
 
+/// Who has waited until its end waits for what became of it, too.
+Result<std::optional<MessageInfo>> ended(Queue& queue, MessageId id) {
+  return ask_patiently([&] { return queue.get(id); });
+}
+
 }  // namespace
 
 Result<EndStatus> await_ends(Queue& queue, EndRequest request) {
   request.interrupt = &catch_signals();
-  FQ_TRY_SET(const EndStatus status, queue.await_end(request));
-  if (status == EndStatus::interrupted) die_by_caught_signal();
+  Patience patience(request.wait_ms, request.interrupt);
+  Result<EndStatus> status = patience.ask([&] {
+    request.wait_ms = patience.left_ms();
+    return queue.await_end(request);
+  });
+  if (!status || *status == EndStatus::interrupted) die_by_caught_signal();
   return status;
 }
 
@@ -81,7 +91,7 @@ Result<void> say_gone(const Session& session, Queue& queue, MessageId id) {
 }
 
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
-  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  FQ_TRY_SET(const std::optional<MessageInfo> message, ended(queue, id));
   if (message) say_moved(*message);
   if (message) return exit_of_last_run(*message);
   say_unknown(session, id);
@@ -89,7 +99,7 @@ Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
 }
 
 Result<Exit> tell_end(const Session& session, Queue& queue, MessageId id) {
-  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  FQ_TRY_SET(const std::optional<MessageInfo> message, ended(queue, id));
   if (!message) return exit_of_end(session, queue, id);
   say_moved(*message);
   const std::string why = why_ended(*message);

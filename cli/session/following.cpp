@@ -6,6 +6,8 @@
 #include "core/base/text/counted.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/utf8.h"
+// fq, this room.
+#include "cli/session/patience.h"
 
 namespace fq::cli {
 
@@ -31,34 +33,40 @@ size_t begun_bytes(std::string_view text) {
 }  // namespace
 
 Result<Following::End> Following::run(std::optional<int64_t> wait_ms, Interrupt& interrupt) {
-  const int64_t begin_ms = system_clock().boot_ms();
+  Patience patience(wait_ms, &interrupt);
   FollowWait wait{wait_ms, false, &interrupt};
   for (;;) {
-    FQ_TRY_SET(const std::optional<End> end, follow_on(wait));
-    if (end) return *end;
-    // What comes without end is not told for longer either.
-    const int64_t passed_ms = system_clock().boot_ms() - begin_ms;
-    if (wait_ms && passed_ms >= *wait_ms) return End::timed_out;
-    if (wait_ms) wait.wait_ms = *wait_ms - passed_ms;
+    Result<FollowStep> step = patience.ask([&] {
+      wait.wait_ms = patience.left_ms();
+      return follower_.next(wait);
+    });
+    if (step) {
+      FQ_TRY_SET(const std::optional<End> end, take_step(*step, interrupt));
+      if (end) return *end;
+    }
+    // What comes without end is not told for longer either, and where the server is away that was said.
     if (interrupt.raised()) return End::interrupted;
+    if (patience.left_ms() == 0) return End::timed_out;
+    if (!step) return std::move(step).error();
   }
 }
 
 Result<Following::End> Following::run_once(Interrupt& interrupt) {
   const FollowWait wait{0, true, &interrupt};
   for (;;) {
-    FQ_TRY_SET(const std::optional<End> end, follow_on(wait));
+    FQ_TRY_SET(const FollowStep step, follower_.next(wait));
+    FQ_TRY_SET(const std::optional<End> end, take_step(step, interrupt));
     if (end) return *end;
   }
 }
 
 /// None: there may be more.
-Result<std::optional<Following::End>> Following::follow_on(const FollowWait& wait) {
-  FQ_TRY_SET(const FollowStep step, follower_.next(wait));
+Result<std::optional<Following::End>> Following::take_step(const FollowStep& step,
+                                                           const Interrupt& interrupt) {
   if (step.what == What::timed_out) return std::optional(End::timed_out);
   if (step.what == What::interrupted) return std::optional(End::interrupted);
   Result<void> taken = take(step);
-  const bool interrupted = wait.interrupt->raised();  // a write may be cut short by something else
+  const bool interrupted = interrupt.raised();  // a write may be cut short by something else
   if (!taken.ok() && interrupted && Output::interrupted(taken.error()))
     return std::optional(End::interrupted);
   if (!taken.ok()) return std::move(taken).error();

@@ -27,7 +27,7 @@ class Following {
   bool wrote_something() const { return positions_[0] + positions_[1] > 0; }
 
  private:
-  Result<std::optional<End>> follow_on(const FollowWait& wait);
+  Result<std::optional<End>> take_step(const FollowStep& step, const Interrupt& interrupt);
   Result<void> take(const FollowStep& step);
   Result<void> write(Channel channel, std::string_view bytes);
   Result<void> write_out(Channel channel, std::string_view bytes);

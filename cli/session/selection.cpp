@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+// fq, below us.
+#include "core/base/text/counted.h"
 // fq, this room.
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
@@ -18,15 +20,26 @@ namespace {
 
 constexpr size_t kChangesPage = 256;  // changes in one turn: arbitrary
 
+/// What keeps it from the rest, with what was done before.
+Error told_in_part(uint64_t changed, Error error) {
+  if (changed > 0)
+    error.text += "; " + counted(changed, "message") + (changed == 1 ? " is" : " are") + " done";
+  return error;
+}
+
 Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids,
                         Action action) {
   Exit exit = Exit::done;
+  uint64_t changed = 0;
   for (size_t start = 0; start < ids.size(); start += kChangesPage) {
     const size_t count = std::min(kChangesPage, ids.size() - start);
-    FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(start, count), action));
+    const Result<MutateReply> said = queue.mutate(std::span(ids).subspan(start, count), action);
+    if (!said) return told_in_part(changed, said.error());
+    const MutateReply& reply = *said;
     say_notices(queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
       if (reply.items[i] == SettleStatus::ok) continue;
+      if (reply.items[i] == SettleStatus::unknown) continue;
       exit = Exit::nothing;
       const MessageId id = ids[start + i];
       if (reply.items[i] == SettleStatus::gone) {
@@ -36,6 +49,8 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
             (action != Action::cancel ? "is neither dead nor delayed" : "has ended already"));
       }
     }
+    if (reply.error) return told_in_part(changed + reply.changed, *reply.error);
+    changed += reply.changed;
   }
   return exit;
 }
@@ -87,9 +102,11 @@ Result<Selection> selection_of(const Arguments& arguments, std::span<const std::
   return selection;
 }
 
+namespace {
+
 /// Those that are held, the last ones first: to cancel one lets others go, or buries them, and what a filter
 /// takes of a state by pages would miss these.
-Result<uint64_t> cancel_held(Queue& queue, const Selection& selection) {
+Result<void> cancel_held(Queue& queue, const Selection& selection, uint64_t& changed) {
   std::vector<MessageId> ids;
   Filter filter = selection.filter;
   filter.state = State::held;
@@ -100,40 +117,47 @@ Result<uint64_t> cancel_held(Queue& queue, const Selection& selection) {
     from = page.next;
   } while (!from.text.empty());
   std::sort(ids.begin(), ids.end(), std::greater<>());
-  uint64_t changed = 0;
   for (size_t at = 0; at < ids.size(); at += kChangesPage) {
     const size_t count = std::min(kChangesPage, ids.size() - at);
     FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(at, count), Action::cancel));
     say_notices(queue);
     changed += reply.changed;
+    if (reply.error) return *reply.error;
   }
-  return changed;
+  return {};
 }
 
-Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action) {
-  uint64_t changed = 0;
+/// `changed`: how many were, also where it fails.
+Result<void> change_each(Queue& queue, const Selection& selection, Action action, uint64_t& changed) {
   Filter filter = selection.filter;
   const bool held_first = action == Action::cancel && selection.count_max == UINT64_MAX &&
                           std::count(selection.states.begin(), selection.states.end(), State::held) != 0;
-  if (held_first) {
-    FQ_TRY_SET(changed, cancel_held(queue, selection));
-  }
+  if (held_first) FQ_TRY(cancel_held(queue, selection, changed));
   for (const State state : selection.states) {
     if (held_first && state == State::held) continue;
     filter.state = state;
     Cursor from;
     do {
       const uint64_t left = selection.count_max - changed;
-      if (left == 0) return changed;
+      if (left == 0) return {};
       FQ_TRY_SET(
           MutateReply reply,
           queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kChangesPage))));
       say_notices(queue);
       changed += reply.changed;
+      if (reply.error) return *reply.error;
       from = std::move(reply.next);
     } while (!from.text.empty());
   }
-  return changed;
+  return {};
+}
+
+}  // namespace
+
+Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action) {
+  uint64_t changed = 0;
+  const Result<void> done = change_each(queue, selection, action, changed);
+  return done ? Result<uint64_t>(changed) : Result<uint64_t>(told_in_part(changed, done.error()));
 }
 
 Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {

@@ -31,7 +31,7 @@ Result<std::vector<MessageId>> ids_of(const Arguments& arguments);
 /// Exit::nothing when none.
 Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action);
 
-/// How many were changed, without a word.
+/// How many were changed, without a word; an Error says so, too.
 Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action);
 
 /// Asks on a terminal; elsewhere `yes` is needed (ErrorKind::usage). False: the person said no.

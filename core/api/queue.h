@@ -17,6 +17,7 @@
 #include "core/api/answers.h"
 #include "core/api/attendance.h"
 #include "core/api/away.h"
+#include "core/api/caps.h"
 #include "core/api/care.h"
 #include "core/api/event.h"
 #include "core/api/explanation.h"
@@ -152,7 +153,8 @@ struct LeaseReply {
   std::vector<LeaseChange> changes;
   bool more = false;  // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
-  uint64_t lost = 0;  // buried instead: payload lost, or command not genuine; each is told in a notice
+  bool partial = false;  // parts of the queue did not answer, which may have something
+  uint64_t lost = 0;     // buried instead: payload lost, or command not genuine; each is told in a notice
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
 
@@ -230,8 +232,9 @@ enum class Action {
 
 struct MutateReply {
   uint64_t changed = 0;
-  std::vector<SettleStatus> items;  // by id: ok, gone or stale (not in a state that the action takes)
+  std::vector<SettleStatus> items;  // by id: ok, gone, unknown or stale (in no state that the action takes)
   Cursor next;                      // by filter: not empty while there may be more
+  std::optional<Error> error;       // why, where an item is unknown; nothing was changed: it is the result
 };
 
 // ---- policy -------------------------------------------------------------------------------------
@@ -240,23 +243,6 @@ struct MutateReply {
 struct OverridePage {
   std::vector<PolicyOverride> overrides;
   Cursor next;
-};
-
-/// The abilities of this engine, so that callers and the contract tests need not know its name.
-struct Caps {
-  bool exact_global_order = false;      // turns are exact over all tenants, not per shard
-  bool kernel_death_detection = false;  // a dead process's leases come back at once
-  int64_t wake_latency_bound_ms = 0;    // of what a wait was not told; may grow with how many wait
-  uint32_t fairness_bound = 1;          // turns of an equal tenant between two turns of another
-  uint32_t turns_told = 0;    // peek shows ready ones in the order of their turns so far; 0: however far
-  bool moves = false;         // messages go from one queue to another
-  bool exports = false;       // and to one of another engine
-  bool tells_timers = false;  // events caused only by time are told too: see EventPage
-  // Events of so long ago are all told; 0: those nobody needs may go. A log is complete from its first on.
-  int64_t event_horizon_ms = 0;
-  uint32_t shards = 1;              // see CreateOptions
-  uint32_t pool_slack = 0;          // of a limit over all shards so many may idle while others wait
-  std::string_view level = "disk";  // that what is accepted has, unless it is pushed lazily
 };
 
 class Queue {

@@ -25,8 +25,10 @@ enum class ErrorKind {
 struct Error {
   ErrorKind kind = ErrorKind::io;
   std::string text;
-  int sys = 0;          // errno where a system call failed, else 0
-  bool passes = false;  // of an outcome that is unknown: who may do it twice is to try later
+  int sys = 0;  // errno where a system call failed, else 0
+  /// By itself, as a server that is away comes back: who waits asks again. Of an outcome that is unknown this
+  /// is for who may do it twice.
+  bool passes = false;
 };
 
 /// Out of line: code that runs only after a fault is not to lie beside the code that always runs.

@@ -45,17 +45,22 @@ Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action a
     // What is no id of any engine is none of a message here, either: 0 stands for it.
     for (const MessageId id : piece)
       arguments.add(std::to_string(number(id) > kMessageIdMax ? 0 : number(id)));
-    FQ_TRY_SET(const Reply answer, shard_.change("order", arguments.words()));
+    const Result<Reply> answer = shard_.change("order", arguments.words());
+    if (!answer) reply.error = answer.error();
+    const Reply nothing;
     for (size_t i = 0; i < piece.size(); ++i) {
-      const std::string& said = answer.at(1).at(i).text;
-      if (said == "crossing") return is_leaving(std::to_string(number(piece[i])));
+      const std::string& said = (answer ? *answer : nothing).at(1).at(i).text;
+      if (said == "crossing") reply.error = is_leaving(std::to_string(number(piece[i])));
       reply.items.push_back(said == "ok"      ? SettleStatus::ok
                             : said == "stale" ? SettleStatus::stale
                             : said == "gone"  ? SettleStatus::gone
                                               : SettleStatus::unknown);
       reply.changed += said == "ok" ? 1U : 0U;
     }
+    if (!answer) break;
   }
+  reply.items.resize(ids.size(), SettleStatus::unknown);
+  if (reply.error && reply.changed == 0) return *reply.error;
   return reply;
 }
 

@@ -52,7 +52,7 @@ void Intake::take_in(size_t source, News news) {
   if (news.failed) shutdown_.fail(std::move(*news.failed));
   if (shutdown_.has_failed()) return;
   const bool none = options_.stay == Stay::once && queues_.are_empty();
-  if (none && seen_count_ == 0) shutdown_.close_empty();
+  if (none && seen_count_ == 0) shutdown_.close_empty(queues_.is_any_partial() ? End::away : End::nothing);
   if (none || (options_.stay == Stay::drain && queues_.are_idle() && stays_drained())) shutdown_.close();
 }
 

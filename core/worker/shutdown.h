@@ -29,8 +29,8 @@ class Shutdown {
   int64_t next_ms() const { return std::min(kill_at_ms_, leave_at_ms_); }
 
   void close() { closed_ = true; }
-  void close_empty() {
-    end_ = End::nothing;
+  void close_empty(End end) {
+    end_ = end;
     closed_ = true;
   }
   void stop(End end) {

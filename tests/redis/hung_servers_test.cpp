@@ -1,12 +1,19 @@
 // hung_servers_test - servers of a cluster stand still: who lives on the others is heard there as before.
 
 // System.
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/redis/guard/guard_words.h"
 // Tests.
 #include "tests/redis/on_cluster.h"
 #include "tests/redis/waiter.h"
@@ -44,7 +51,79 @@ int64_t left_ms(const TestCluster& cluster, const std::vector<Placed>& shards) {
   return least;
 }
 
+int64_t ms_of(const std::function<void()>& run) {
+  const int64_t begin_ms = system_clock().boot_ms();
+  run();
+  return system_clock().boot_ms() - begin_ms;
+}
+
 }  // namespace
+
+TEST_CASE("of many servers that hang none is waited for behind another") {
+  constexpr int64_t kConnectMs = 1'000;
+  TestCluster cluster(7);
+  OnCluster s(64, cluster);
+  push_one(*s.queue, "t", "x");
+  const size_t home = cluster.owner_of(s.meta_key());
+  const auto open_by = [&](const std::string& hosts) {
+    return answered(real_time_engine().open(
+        {"redis://" + hosts + "/?prefix=" + s.prefix + "&connect=1s&timeout=1s", "default"}, {}));
+  };
+  for (const size_t i : {1U, 2U, 3U}) cluster.node((home + i) % 7).stop();
+  SECTION("where shards are reached") {
+    std::unique_ptr<Queue> queue = open_by(cluster.address(home));
+    const int64_t ms = ms_of([&] { static_cast<void>(queue->lease({})); });
+    INFO(ms);
+    CHECK(ms < 2 * kConnectMs);
+  }
+  SECTION("where one is sought that tells of all") {
+    std::string hosts;
+    for (const size_t i : {1U, 2U, 3U, 0U})
+      hosts += (hosts.empty() ? "" : ",") + cluster.address((home + i) % 7);
+    for (int again = 0; again < 4; ++again) {  // by chance it begins with one of them
+      const int64_t ms = ms_of([&] { open_by(hosts); });
+      INFO(ms);
+      CHECK(ms < 2 * kConnectMs + kConnectMs / 2);
+    }
+  }
+  for (const size_t i : {1U, 2U, 3U}) cluster.node((home + i) % 7).go_on();
+}
+
+TEST_CASE("a guard sees to its worker's messages on servers that answer while another hangs") {
+  TestCluster cluster(3);
+  OnCluster s(16, cluster);
+  for (int i = 0; i < 60; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
+  LeaseRequest by_living;
+  by_living.want = 60;
+  size_t held = 0;
+  while (held < by_living.want) held += answered(s.queue->lease(by_living)).deliveries.size();
+  const std::vector<std::string> tags = s.tags();
+  const std::string nonce =
+      command(cluster.node(cluster.owner_of(tags[0])), {"ZRANGE", tags[0] + "s", "0", "0"}).at(0).text;
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  Descriptor workers(ends[0]), guards(ends[1]);
+  const std::string packet = packet_of(GuardedWorker{s.location.spool, "", nonce, tags, ::getpid()});
+  REQUIRE(::send(workers.get(), packet.data(), packet.size(), 0) == static_cast<ssize_t>(packet.size()));
+  auto guard = std::async(std::launch::async, [&] { return real_time_engine().guard(std::move(guards)); });
+  const size_t victim = (cluster.owner_of(s.meta_key()) + 1) % 3;
+  std::vector<Placed> there;
+  for (const std::string& tag : tags) {
+    if (const size_t owner = cluster.owner_of(tag); owner != victim) there.push_back({tag, owner});
+  }
+  cluster.node(victim).stop();
+  workers.close();
+  const int64_t ms = ms_of([&] {
+    wait_until([&] {
+      return std::none_of(there.begin(), there.end(), [&](const Placed& each) {
+        return command(cluster.node(each.owner), {"EXISTS", each.tag + "s"}).number == 1;
+      });
+    });
+  });
+  CHECK(ms < 10'000);  // less than after what a server gives up a session by itself
+  cluster.node(victim).go_on();
+  CHECK(guard.get().ok());
+}
 
 TEST_CASE("who lives on servers that answer is heard by them while others of their cluster hang") {
   TestCluster cluster(5);

@@ -355,7 +355,8 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     const Result<void> worked =
         work(items.subspan(from, count), std::span(parts).subspan(from, count), next, progress,
              next != nullptr ? *reply.next : none, answers, sent && from == 0 ? &*sent : nullptr);
-    if (!worked && worked.error().kind != ErrorKind::io) return worked.error();
+    // Of the first piece it says that nothing was done; of a later one that is true of that alone.
+    if (!worked && worked.error().kind != ErrorKind::io && from == 0) return worked.error();
     if (!worked) reply.error = worked.error();
     size_t answered = 0;
     for (size_t i = from; i < from + count; ++i) {

@@ -113,10 +113,13 @@ Result<std::optional<FollowStep>> RedisFollower::end_run(const Reply& told) {
 
 /// Of its last run, where we have not read that.
 Result<void> RedisFollower::take_kept(bool known, uint64_t deliveries) {
-  if (std::exchange(took_kept_, true)) return {};
+  if (took_kept_) return {};
   const bool was_read = known ? delivery_ == std::to_string(deliveries) : delivery_ != "0";
+  if (!was_read) {
+    FQ_TRY_SET(kept_, queue_.output(id_));
+  }
+  took_kept_ = true;
   if (was_read) return {};
-  FQ_TRY_SET(kept_, queue_.output(id_));
   // Who calls asks to be told of the end: where nothing is, it could not be kept.
   if (!kept_ && !known && !call_.empty()) left_.add(step_of(What::missing));
   if (kept_) left_.add(*kept_);

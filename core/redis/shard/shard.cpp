@@ -235,11 +235,22 @@ Result<Reply> Shard::change(Call call) {
   return doubt.told(change_at_last(call, doubt));
 }
 
+/// With the name of its queue. One that is there, but for what its shard begins with, is not told to be gone:
+/// what it has is still there.
+Error Shard::named(Error error) {
+  if (access_.queue.empty()) return error;
+  if (says_missing(error)) {
+    const std::string meta = access_.place.key("{" + access_.queue + "}:meta");
+    const Result<Reply> there = access_.link->call(meta, std::array<std::string_view, 2>{"EXISTS", meta});
+    if (there && there->number == 1) error = lost_root(std::move(error), tag_ + "h", access_.queue);
+  }
+  return of_queue(std::move(error), access_.queue);
+}
+
 Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
     Result<Reply> called = call_with_room(call, doubt);
-    if (!called && call.other.empty() && !access_.queue.empty())
-      return of_queue(std::move(called).error(), access_.queue);
+    if (!called && call.other.empty()) return named(std::move(called).error());
     FQ_TRY_SET(Reply reply, std::move(called));
     see_to_crossings(reply);
     Result<void> seen_to = see_to_schedules(reply);
@@ -258,7 +269,8 @@ Result<Reply> Shard::call_with_room(Call& call, Doubt& doubt) {
     if (!lack) return reply;
     Result<void> lent = lender_->make_room(*lack, times);
     // Whatever became of a loan: of what was called for nothing was done.
-    if (!lent && lent.error().kind == ErrorKind::io) return Error{ErrorKind::later, lent.error().text, 0};
+    if (!lent && lent.error().kind == ErrorKind::io)
+      return Error{ErrorKind::later, lent.error().text, 0, lent.error().passes};
     FQ_TRY(std::move(lent));
   }
 }
@@ -295,7 +307,9 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (int ticks = 0;; ++ticks) {
     const auto ask = [&] { return call_once({"look", words, Lost::is_repeated}); };
-    FQ_TRY_SET(Reply reply, Doubt(*access_.link).ask(ask, ask));  // it does nothing, so nothing is in doubt
+    Result<Reply> asked = Doubt(*access_.link).ask(ask, ask);  // it does nothing, so nothing is in doubt
+    if (!asked) return named(std::move(asked).error());
+    Reply reply = std::move(asked).value();
     if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;

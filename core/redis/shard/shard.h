@@ -223,6 +223,7 @@ class Shard {
   Result<Reply> call_once(const Call& call);
   FunctionCall function_call(const Call& call);
   Result<void> tell_time();
+  Error named(Error error);
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"

@@ -162,6 +162,7 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   }
   reply.next_wake_ms = visits_.next_due_ms();
   reply.why_empty = WhyEmpty::none;
+  reply.partial = !visits_.are_all_there();
   if (reply.deliveries.empty() || shards_.is_attended()) visits_.tell_lost();
   if (!reply.deliveries.empty()) {
     if (request.watch) reply.more = pass.servable;

@@ -87,10 +87,14 @@ Result<MutateReply> ShardedLists::mutate(std::span<const MessageId> ids, Action 
   for (const auto& [shard, places] : groups) {
     std::vector<MessageId> some;
     for (const size_t place : places) some.push_back(ids[place]);
-    FQ_TRY_SET(const MutateReply said, shards_.at(shard).changer().mutate(some, action, state));
-    for (size_t i = 0; i < places.size(); ++i) reply.items[places[i]] = said.items.at(i);
-    reply.changed += said.changed;
+    const Result<MutateReply> said = shards_.at(shard).changer().mutate(some, action, state);
+    if (!said) reply.error = said.error();
+    if (!said) continue;
+    for (size_t i = 0; i < places.size(); ++i) reply.items[places[i]] = said->items.at(i);
+    reply.changed += said->changed;
+    if (said->error) reply.error = said->error;
   }
+  if (reply.error && reply.changed == 0) return *reply.error;
   return reply;
 }
 

@@ -65,9 +65,28 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
     FQ_TRY(shards_.at(shards_.of_tenant(path)).policy().set(path, patch));
     return is_of(PolicyKey::pool, patch) ? purses_.count_anew() : Result<void>();
   }
-  for (size_t shard = 0; shard < shards_.count(); ++shard)
-    FQ_TRY(shards_.at(shard).policy().set(path, patch));
+  std::optional<Error> away;
+  size_t lost = 0;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    Result<void> set = shards_.at(shard).policy().set(path, patch);
+    if (set) continue;
+    if (!is_away(set.error())) return set;
+    if (!away || set.error().kind == ErrorKind::io) away = set.error();
+    ++lost;
+  }
+  if (away) return in_part(std::move(*away), lost);
   return purses_.count_anew();
+}
+
+/// With how far it has come. Where all are away it is as with one.
+Error ShardedPolicy::in_part(Error error, size_t lost) const {
+  if (lost == shards_.count()) return error;
+  const auto of = [this](size_t some) {
+    return std::to_string(some) + " of " + std::to_string(shards_.count()) + " shards";
+  };
+  error.text = "queue '" + shards_.name() + "': set on " + of(shards_.count() - lost) +
+               "; repeat the command to set it on the others: " + error.text;
+  return error;
 }
 
 /// By path; the queue's own, which all of them have, once.

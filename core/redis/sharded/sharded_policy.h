@@ -20,6 +20,8 @@ class ShardedPolicy {
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:
+  Error in_part(Error error, size_t lost) const;
+
   Shards& shards_;
   Purses& purses_;
 };

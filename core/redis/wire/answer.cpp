@@ -14,6 +14,7 @@ constexpr std::string_view kWhenDone = "; try again when some are done";
 constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
 constexpr std::string_view kShort = "FQSHORT", kLong = "FQLONG";
 constexpr std::string_view kQueue = "queue: ", kResume = "run fq queue resume";
+constexpr std::string_view kMissing = " has no such queue any more; the first push makes it";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
@@ -44,7 +45,6 @@ constexpr Meaning kMeanings[] = {
     {"ERR DB index is out of range", ErrorKind::config, "has no database of this number"},
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
-    {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
     {"FQLEAVING", ErrorKind::later,
      "the message that this would replace is on its way to another queue; try again"},
     {"FQIDS", ErrorKind::unusable,
@@ -93,6 +93,11 @@ Error unknown_message(std::string_view said) {
                "message " + std::string(said) + ": not known (any more), so nothing can come after it", 0};
 }
 
+/// Of a queue that was opened, so that it was there.
+Error is_missing(const std::string& server) {
+  return Error{ErrorKind::missing, std::string(kQueue) + server + std::string(kMissing), 0};
+}
+
 Error is_draining() {
   const std::string text = std::string(kQueue) + "is draining and takes no more; ";
   return Error{ErrorKind::later, text + std::string(kResume) + " to end that", 0};
@@ -114,14 +119,29 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
   if (begins_with_word(refusal, kLong)) return too_long(refusal);
   if (begins_with_word(refusal, "FQUNKNOWN")) return unknown_message(refusal);
   if (begins_with_word(refusal, "FQDRAINING")) return is_draining();
+  if (begins_with_word(refusal, "FQMISSING")) return is_missing(server);
   if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
     if (each.kind == ErrorKind::denied) text.append(command).append(": ");
-    return Error{each.kind, text.append(each.says), 0};
+    return Error{each.kind, text.append(each.says), 0, each.kind == ErrorKind::later};
   }
   return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
+}
+
+bool says_missing(const Error& error) {
+  return error.kind == ErrorKind::missing && error.text.ends_with(kMissing);
+}
+
+Error lost_root(Error missing, const std::string& root, const std::string& queue) {
+  missing.text.resize(missing.text.size() - kMissing.size());
+  missing.text += " has lost the key " + in_quotes(root) +
+                  ", without which it serves nothing of that shard; restore its data, or give the queue up: "
+                  "fq queue remove " +
+                  queue;
+  missing.kind = ErrorKind::unusable;
+  return missing;
 }
 
 bool says_full(const Error& error) {

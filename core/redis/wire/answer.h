@@ -16,6 +16,11 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
 /// What is in the way is this queue's, which the server's program does not name.
 Error of_queue(Error error, const std::string& queue);
 
+/// The queue is not where it was called.
+bool says_missing(const Error& error);
+/// The same of one that is there: of this shard its server has lost the key that everything begins with.
+Error lost_root(Error missing, const std::string& root, const std::string& queue);
+
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
 /// The push is more than a limit by itself: waiting for room is of no use.

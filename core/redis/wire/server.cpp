@@ -3,11 +3,15 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <future>
 #include <map>
 #include <random>
+#include <utility>
+#include <vector>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/wire/answer.h"
 
@@ -16,6 +20,8 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kVersionMin = 7;
+
+constexpr size_t kShownMax = 64;  // of an answer that is none; chosen: a line of a screen
 
 constexpr int64_t kLagMs = 10'000;   // so long who was waited for in vain is not waited for again
 constexpr int64_t kAloneMs = 1'000;  // so long a master that had no replica is taken to have none
@@ -37,14 +43,25 @@ Result<std::unique_ptr<Server>> Server::open(const RedisPlace& place, const std:
   // Clients of several servers do not all come to the first. Where none is there, the same one is named
   // always.
   const size_t count = place.hosts.size(), first = std::random_device{}() % count;
-  std::optional<Error> fault;
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = (first + i) % count;
-    Result<std::unique_ptr<Server>> server = try_host(place, &place.hosts[at], password);
-    if (server || server.error().kind != ErrorKind::later) return server;
-    if (!fault || at == 0) fault = server.error();
+  Result<std::unique_ptr<Server>> server = try_host(place, &place.hosts[first], password);
+  if (server || server.error().kind != ErrorKind::later || count == 1) return server;
+  Error fault = server.error();
+  // The others at the same time: those that hang are not waited for one after the other.
+  std::vector<std::future<Result<std::unique_ptr<Server>>>> others;
+  for (size_t i = 1; i < count; ++i) {
+    const RedisPlace::Host* const host = &place.hosts[(first + i) % count];
+    others.push_back(std::async(std::launch::async, [&, host] { return try_host(place, host, password); }));
   }
-  return *fault;
+  std::optional<Result<std::unique_ptr<Server>>> found;
+  for (size_t i = 1; i < count; ++i) {
+    Result<std::unique_ptr<Server>> other = others[i - 1].get();
+    if (!other && other.error().kind == ErrorKind::later) {
+      if ((first + i) % count == 0) fault = other.error();
+    } else if (!found) {
+      found = std::move(other);
+    }
+  }
+  return found ? std::move(*found) : Result<std::unique_ptr<Server>>(std::move(fault));
 }
 
 Result<std::unique_ptr<Server>> Server::try_host(const RedisPlace& place, const RedisPlace::Host* host,
@@ -114,8 +131,16 @@ Result<Reply> Server::greet(Words words) {
   add(words);
   Result<Reply> reply = receive(system_clock().boot_ms() + greet_ms_);
   if (!reply && reply.error().kind == ErrorKind::io)
-    return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0};
+    return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0, true};
   if (reply && reply->kind == Reply::Kind::error) return error_of_refusal(name(), words[0], reply->text);
+  if (!reply && reply.error().kind == ErrorKind::unusable && !in_.empty()) {
+    const std::string_view line =
+        std::string_view(in_).substr(0, std::min(in_.find_first_of("\r\n"), kShownMax));
+    return Error{ErrorKind::unusable,
+                 name() + ": answers " + in_quotes(line) +
+                     ", which is no Redis protocol; does another program listen there?",
+                 0};
+  }
   return reply;
 }
 
@@ -154,7 +179,7 @@ Result<void> Server::look_at_it() {
   is_cluster_ = told("redis_mode") == "cluster";
   const bool is_master = told("role") == "master";
   if (!is_cluster_ && !is_master)
-    return Error{ErrorKind::later, name() + ": cannot be used: it is a replica; name the master", 0};
+    return Error{ErrorKind::later, name() + ": cannot be used: it is a replica; name the master", 0, true};
   if (told("maxmemory_policy") != "noeviction")
     return unusable("would drop messages when its memory is full; set its maxmemory-policy to noeviction");
   run_id_ = told("run_id");

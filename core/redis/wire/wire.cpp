@@ -22,7 +22,7 @@ namespace fq {
 namespace {
 
 Error nobody(const std::string& name, std::string_view why) {
-  return Error{ErrorKind::later, name + ": cannot be reached: " + std::string(why), 0};
+  return Error{ErrorKind::later, name + ": cannot be reached: " + std::string(why), 0, true};
 }
 
 /// Whether it is ready within the time; else errno is set.
@@ -146,7 +146,7 @@ Result<void> Wire::greet(std::unique_ptr<Tls> tls, int64_t deadline_ms) {
 Error Wire::lost(std::string_view what, int sys) const {
   // EPIPE is how a command is told that the reader of its own output has left.
   return Error{ErrorKind::io, name_ + ": " + std::string(what) + "; the outcome is unknown",
-               sys == EPIPE ? 0 : sys};
+               sys == EPIPE ? 0 : sys, true};
 }
 
 bool Wire::has_news() {

@@ -379,7 +379,10 @@ void Books::book(const LeaseReply& reply, size_t allowed, size_t taken) {
   news_.more = reply.more && taken == allowed;
   const bool one_look = !terms_.waits || terms_.looks_first;
   const bool asked = allowed > 0 || (terms_.looks_first && look_ && !terms_.waits);
-  if (one_look && asked && taken == 0 && reply.why_empty == WhyEmpty::nothing) news_.nothing = true;
+  if (one_look && asked && taken == 0 && reply.why_empty == WhyEmpty::nothing) {
+    news_.nothing = true;
+    news_.partial = reply.partial;
+  }
   news_.used += taken;
   if (one_look) news_.refused += allowed - taken;
   allowed_ -= std::min(allowed_, one_look ? allowed : taken);

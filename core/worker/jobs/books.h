@@ -62,6 +62,7 @@ struct News {
   bool servable = false;             // something could be taken (only where asked to look)
   bool idle = false;                 // the queue has nothing left
   bool nothing = false;              // there was nothing to take or to look at (where it does not wait)
+  bool partial = false;              // likewise, but not everywhere could it be looked
   size_t used = 0;                   // of what was allowed, by what arrived
   size_t refused = 0;                // of what was allowed: it found nothing
   size_t settled = 0;                // verdicts that were given

@@ -14,6 +14,7 @@ void Queues::open(const Books::Terms& terms, int event) {
                        false,
                        false,
                        false,
+                       false,
                        {}});
   }
 }
@@ -73,7 +74,7 @@ News Queues::take_news(size_t queue) {
   if (news.servable) served.hungry = true;
   if (!news.arrivals.empty()) served.idle = false;
   if (news.idle) served.idle = true;
-  if (news.nothing) served.empty = true;
+  if (news.nothing) served.empty = true, served.partial = news.partial;
   return news;
 }
 

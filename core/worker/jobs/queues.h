@@ -31,6 +31,8 @@ class Queues {
   bool are_idle() const { return all(&Served::idle); }
   /// All of them were looked at once and had nothing.
   bool are_empty() const { return all(&Served::empty); }
+  /// Of one of them a part did not answer, and may have something.
+  bool is_any_partial() const { return any(&Served::partial); }
   size_t allowed() const;
   bool has_open_orders() const;
 
@@ -58,6 +60,7 @@ class Queues {
     bool hungry = false;
     bool idle = false;
     bool empty = false;
+    bool partial = false;          // of what was found empty a part did not answer
     std::set<uint64_t> not_acked;  // strict: ids that were run
   };
   void tell_not_acked() const;

@@ -81,6 +81,7 @@ struct Voice {
 enum class End {
   done,
   nothing,   // once: there was none
+  away,      // likewise, as far as the queues could be looked at
   unusable,  // the command cannot be started
   killed,    // by a second signal
 };

@@ -1,0 +1,96 @@
+#!/bin/bash
+# redis_away_test - a part of a queue is away, or what it begins with is lost: which, is told, and what helps.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cluster.sh"
+
+start_server "$work/s"
+export FQ_SPOOL="redis+unix://$work/s"
+
+# A server that lost what a shard begins with has not lost the queue: that is told by what it lacks.
+for shards in 1 4; do
+  fq queue create --shards $shards lost
+  fq push -q lost x >"$work/id"
+  root=$(redis-cli -s "$work/s" keys 'fq1:fq:{lost:*:h' | sort | head -1)
+  redis-cli -s "$work/s" del "$root" >>"$work/made"
+  for words in "stats" "check" "worker -- true"; do
+    # shellcheck disable=SC2086
+    gives 69 "queue 'lost': $work/s has lost the key '$root', without which it serves nothing of that shard" fq -q lost $words
+  done
+  is "$shards: it is told how often" 1 "$(wc -l <"$work/err")"
+  gives 0 '' fq queue remove lost --yes
+  is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
+done
+
+# Of several queues that a worker serves the one that is gone is named.
+fq queue create a
+fq queue create b
+"$FQ" worker -q a -q b -- true 2>"$work/err" & worker=$!
+await test -n "$(await fq workers -q b && fq workers -q b --json)"
+redis-cli -s "$work/s" keys 'fq1:fq:{b*' | xargs redis-cli -s "$work/s" del >>"$work/made"
+fq push -q a x >>"$work/made"
+wait $worker
+is "a worker of a queue that is gone" 1 $?
+is "it is told which" 1 "$(grep -c "^fq: queue 'b': $work/s has no such queue any more; the first push makes it" "$work/err")"
+
+# A worker that stays goes on where its only server hangs, and says so once.
+fq queue create hung
+export FQ_SPOOL="redis+unix://$work/s?timeout=2s&connect=1s"
+"$FQ" worker -q hung -- awk 1 >"$work/out" 2>"$work/worker.err" & worker=$!
+await test -n "$(await fq workers -q hung && fq workers -q hung --json)"
+server=$(redis-cli -s "$work/s" info server | tr -d '\r' | sed -n 's/^process_id://p')
+kill -STOP "$server"
+await grep -q 'goes on trying' "$work/worker.err" || cat "$work/worker.err"
+kill -CONT "$server"
+fq push -q hung 'after all' >>"$work/made"
+await grep -q 'after all' "$work/out" || cat "$work/worker.err"
+kill -TERM $worker
+wait $worker
+is "it has gone on" 0 $?
+is "and said so once" 1 "$(grep -c 'goes on trying' "$work/worker.err")"
+
+# What listens there may be another program.
+python3 - "$work/port" 2>"$work/web" <<'PY' &
+import http.server, sys
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+with open(sys.argv[1], "w") as file:
+    print(server.server_port, file=file, flush=True)
+server.serve_forever()
+PY
+web=$!
+await test -s "$work/port"
+port=$(cat "$work/port")
+FQ_SPOOL="redis://127.0.0.1:$port/" gives 69 "127.0.0.1:$port: answers '" fq stats
+is "what was got is told" 1 "$(grep -c "which is no Redis protocol; does another program listen there?" "$work/err")"
+kill $web
+
+# A part of a cluster is away.
+start_cluster 127.0.0.1 --port --cluster-require-full-coverage no
+export FQ_SPOOL="redis://127.0.0.1:${ports[0]},127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}/?timeout=2s&connect=1s"
+fq queue create --shards 16 parts
+home=$(node_of 'fq1:fq:{parts}:meta')
+policy=$(node_of 'fq1:fq:policy')
+for victim in 1 2 3; do [ $victim != "$home" ] && [ $victim != "$policy" ] && break; done
+pid_of() { node "$1" info server | tr -d '\r' | sed -n 's/^process_id://p'; }
+server=$(pid_of $victim)
+kill -STOP "$server"
+gives 75 'shards cannot be reached' fq -q parts worker --once -- true
+gives 75 'shards cannot be reached' fq -q parts pop
+for words in pause 'set attempts=7' drain; do
+  # shellcheck disable=SC2086
+  gives 75 "queue 'parts': set on 1" fq -q parts queue $words
+  is "$words: it is told how far it came" 1 "$(grep -c 'of 16 shards; repeat the command to set it on the others: ' "$work/err")"
+done
+kill -CONT "$server"
+all_well() { fq -q parts stats >>"$work/made" 2>&1; }
+await all_well
+gives 0 '' fq -q parts queue pause
+gives 0 '' fq -q parts queue set attempts=7
+fq queue resume parts
+gives 0 '' fq -q parts queue pause
+for i in {1..40}; do fq -q parts push -t "t$i" x; done >>"$work/made"
+is "repeated, it holds everywhere" '' "$(fq -q parts pop 2>&1)"
+is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s ' ' | grep '^attempts ' | cut -d' ' -f1-3)"
+fq queue resume parts
+is "and what is there is served" 40 "$(fq -q parts pop -n 40 | wc -l)"
+stop_cluster
+finish
