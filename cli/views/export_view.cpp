@@ -158,7 +158,7 @@ std::string exported_lines(const ExportedMessage& message) {
     return lines.append("\n");
   }
   write_moment(json, message.state == State::delayed ? "due_at" : "since", message.since_wall_ms);
-  if (message.state == State::held) write_moment(json, "due_at", message.due_wall_ms);
+  if (message.state != State::delayed) write_moment(json, "due_at", message.due_wall_ms);
   write_span(json, "delay", message.delay_ms);
   json.key("tenant").text(message.tenant);
   if (message.priority != 0) json.key("priority").number(int64_t{message.priority});

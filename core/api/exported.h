@@ -41,7 +41,8 @@ struct ExportedMessage {
   // has ended nothing else is told, since others ask only how it did.
   State state = State::ready;
   int64_t since_wall_ms = 0;  // ready, dead: since then; delayed: due
-  // held: not before this time, or so long after it is held no longer; 0: at once.
+  // held, or dead and to be held again by a kick: not before this time, or so long after it is held no
+  // longer; 0: at once.
   int64_t due_wall_ms = 0;
   int64_t delay_ms = 0;
   std::string tenant;

@@ -21,4 +21,8 @@ Clock& system_clock();
 
 inline constexpr int64_t kNever = INT64_MAX;  // a due time that does not come
 
+// Chosen: no change of a zone, and no hardware clock that was read in the wrong one, sets the wall clock back
+// by more. Where it says a time so long before one that was seen, that one was wrong.
+inline constexpr int64_t kClockWrongMs = int64_t{24} * 3600 * 1000;
+
 }  // namespace fq

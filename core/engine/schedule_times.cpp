@@ -30,14 +30,19 @@ int64_t ScheduleTimes::next(int64_t wall_ms) const {
   return recurrence_.next(wall_ms, zone_, begun_wall_ms_).value_or(kNever);
 }
 
-ScheduleTimes::Decision ScheduleTimes::decide(MissedRule missed, int64_t done_wall_ms,
+int64_t ScheduleTimes::accounted(int64_t done_wall_ms, int64_t next_wall_ms, int64_t now_wall_ms) {
+  if (done_wall_ms - now_wall_ms <= kClockWrongMs) return done_wall_ms;
+  return next_wall_ms <= now_wall_ms ? next_wall_ms - 1 : now_wall_ms;
+}
+
+ScheduleTimes::Decision ScheduleTimes::decide(MissedRule missed, int64_t accounted_wall_ms,
                                               int64_t now_wall_ms) const {
   using What = Decision::What;
-  const int64_t first_ms = next(done_wall_ms);
+  const int64_t first_ms = next(accounted_wall_ms);
   if (first_ms > now_wall_ms) return {What::wait, 0, first_ms};
   if (missed == MissedRule::all) return {What::make, first_ms, next(first_ms)};
   const int64_t latest_ms =
-      recurrence_.last(done_wall_ms, now_wall_ms, zone_, begun_wall_ms_).value_or(first_ms);
+      recurrence_.last(accounted_wall_ms, now_wall_ms, zone_, begun_wall_ms_).value_or(first_ms);
   const bool late = missed == MissedRule::skip && now_wall_ms - latest_ms > kOnTimeMs;
   return {late ? What::skip : What::make, latest_ms, next(latest_ms)};
 }

@@ -29,8 +29,11 @@ class ScheduleTimes {
     int64_t at_wall_ms = 0;
     int64_t next_wall_ms = kNever;
   };
-  /// Times up to `done_wall_ms` are accounted for.
-  Decision decide(MissedRule missed, int64_t done_wall_ms, int64_t now_wall_ms) const;
+  /// Times up to here are accounted for: up to `done_wall_ms`, unless the clock that said so was wrong. Then
+  /// they go on from now; `next_wall_ms`, which was its next time so far, is not passed over.
+  static int64_t accounted(int64_t done_wall_ms, int64_t next_wall_ms, int64_t now_wall_ms);
+  /// Times up to `accounted_wall_ms` are accounted for.
+  Decision decide(MissedRule missed, int64_t accounted_wall_ms, int64_t now_wall_ms) const;
   /// kNever: there is none any more.
   int64_t next(int64_t wall_ms) const;
   std::vector<int64_t> next_times(int64_t wall_ms, size_t n) const;

@@ -51,7 +51,7 @@ MessageInfo info_of_message(const ScheduledMessage& made) {
   return info;
 }
 
-ScheduleInfo info_of(const std::string& name, const ScheduleRecord& record) {
+ScheduleInfo info_of(const std::string& name, const ScheduleRecord& record, int64_t now_wall_ms) {
   ScheduleInfo info;
   info.name = name;
   info.spec = record.spec;
@@ -67,7 +67,10 @@ ScheduleInfo info_of(const std::string& name, const ScheduleRecord& record) {
   info.last_id = MessageId{record.last_id};
   const Result<ScheduleTimes> times = ScheduleTimes::of(record.spec, record.zone, record.begun_wall_ms);
   if (!times) info.fault = times.error().text;
-  if (times && !record.paused) info.next_wall_ms = times->next_times(record.done_wall_ms, kTimesTold);
+  if (times && !record.paused) {
+    const int64_t accounted = ScheduleTimes::accounted(record.done_wall_ms, record.next_wall_ms, now_wall_ms);
+    info.next_wall_ms = times->next_times(accounted, kTimesTold);
+  }
   if (const std::optional<ScheduledMessage> made = read_schedule_message(record.message))
     info.message = info_of_message(*made);
   return info;
@@ -190,7 +193,7 @@ Result<SchedulePage> RedisSchedules::list(const Cursor& from, size_t n) {
     for (const Seen& each : some.found) {
       last = each.name;
       if (!each.record) return unreadable(each.name);
-      page.schedules.push_back(info_of(each.name, *each.record));
+      page.schedules.push_back(info_of(each.name, *each.record, some.now_wall_ms));
       if (page.schedules.size() == n) page.next.text = last;
       if (page.schedules.size() == n) return page;
     }
@@ -203,7 +206,7 @@ Result<std::optional<ScheduleInfo>> RedisSchedules::get(std::string_view name) {
   FQ_TRY_SET(const Look there, find(name));
   if (there.found.empty()) return std::optional<ScheduleInfo>();
   if (!there.found[0].record) return unreadable(name);
-  return std::optional(info_of(there.found[0].name, *there.found[0].record));
+  return std::optional(info_of(there.found[0].name, *there.found[0].record, there.now_wall_ms));
 }
 
 Result<bool> RedisSchedules::pause(std::string_view name, bool paused) {
@@ -293,7 +296,8 @@ Result<void> RedisSchedules::run_one(const Seen& seen, int64_t now_wall_ms) {
   const ScheduleRecord& record = *seen.record;
   const Result<ScheduleTimes> times = ScheduleTimes::of(record.spec, record.zone, record.begun_wall_ms);
   if (!times) return defer(seen.name, now_wall_ms + kUnreadableMs);
-  const ScheduleTimes::Decision due = times->decide(record.missed, record.done_wall_ms, now_wall_ms);
+  const int64_t accounted = ScheduleTimes::accounted(record.done_wall_ms, record.next_wall_ms, now_wall_ms);
+  const ScheduleTimes::Decision due = times->decide(record.missed, accounted, now_wall_ms);
   const std::string version = std::to_string(record.version), at = std::to_string(due.at_wall_ms);
   const std::string next = next_text(due.next_wall_ms), wake = due_text(false, due.next_wall_ms);
   if (due.what == What::wait) {

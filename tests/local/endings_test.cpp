@@ -54,6 +54,20 @@ size_t count_files(const SpoolFixture& q, const std::string& directory) {
 
 }  // namespace
 
+TEST_CASE("of a run of more than 49 days it is told when it began") {
+  constexpr int64_t kDayMs = 86'400'000;
+  SpoolFixture q;
+  const uint64_t id = push_kept(q, kKeptHour);
+  q.clock.advance(20 * kDayMs);
+  const int64_t began = q.clock.wall_ms();
+  const Delivery one = q.lease(200 * kDayMs);
+  const int64_t days = GENERATE(49, 50, 120);
+  q.clock.advance(days * kDayMs);
+  CHECK(q.get(id).started_at_wall_ms == began);
+  REQUIRE(q.ack(one) == SettleStatus::ok);
+  CHECK(q.get(id).started_at_wall_ms == began);
+}
+
 TEST_CASE("what has had its time is given back by who maintains, compacts or looks, with its outputs") {
   for (int who = 1; who <= 3; ++who) {
     SpoolFixture q;

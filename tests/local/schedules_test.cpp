@@ -8,6 +8,82 @@
 
 namespace fq::test {
 
+namespace {
+
+constexpr int64_t kMinuteMs = 60'000;
+constexpr int64_t kDayMs = 24 * 60 * kMinuteMs;
+
+void set_every_10m(SpoolFixture& q, MissedRule missed) {
+  ScheduleDefinition often;
+  often.name = "often";
+  often.spec = "every 10m";
+  often.missed = missed;
+  often.overlap = OverlapRule::queue;
+  often.message.payload = as_bytes(std::string_view("tick"));
+  REQUIRE(q.door().schedules()->set(often).ok());
+}
+
+/// Leases all there is and acks it: when each was due, in minutes since `from`.
+std::string due_times(SpoolFixture& q, int64_t from) {
+  std::string text;
+  for (;;) {
+    const LeaseReply reply = q.lease_from(q.door(), {.hold = Hold::duration, .hold_ms = 1000});
+    if (reply.deliveries.empty()) return text;
+    const Delivery& one = reply.deliveries[0];
+    text += std::to_string((one.scheduled_at_wall_ms - from) / kMinuteMs) + " ";
+    REQUIRE(q.ack(one) == SettleStatus::ok);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a clock that was years ahead for a moment does not silence a schedule until then") {
+  SpoolFixture q;
+  const int64_t from = q.clock.wall_ms();
+  set_every_10m(q, GENERATE(MissedRule::one, MissedRule::skip));
+  q.clock.set_wall_ms(from + 3650 * kDayMs + 3 * kMinuteMs);
+  due_times(q, from);  // what the wrong clock makes is made
+  q.clock.set_wall_ms(from + 3 * kMinuteMs);
+  if (GENERATE(false, true)) q.lose_segment();
+  CHECK(due_times(q, from) == "");
+  CHECK(q.door().schedules()->get("often").value()->next_wall_ms.at(0) == from + 10 * kMinuteMs);
+  if (GENERATE(false, true)) q.lose_segment();
+  CHECK(due_times(q, from) == "");  // a look, from which it goes on
+  q.clock.advance(7 * kMinuteMs);
+  CHECK(due_times(q, from) == "10 ");
+  if (GENERATE(false, true)) q.lose_segment();
+  q.clock.advance(10 * kMinuteMs);
+  CHECK(due_times(q, from) == "20 ");
+  CHECK(q.door().check().value().findings.lines.empty());
+}
+
+TEST_CASE("a clock that was months behind for a moment makes no time again") {
+  SpoolFixture q;
+  const int64_t from = q.clock.wall_ms();
+  set_every_10m(q, MissedRule::all);
+  q.clock.advance(25 * kMinuteMs);
+  CHECK(due_times(q, from) == "10 20 ");
+  q.clock.set_wall_ms(from - 90 * kDayMs + kMinuteMs);
+  CHECK(due_times(q, from) == "");
+  q.clock.set_wall_ms(from + 26 * kMinuteMs);
+  CHECK(due_times(q, from) == "");
+  q.clock.advance(4 * kMinuteMs);
+  CHECK(due_times(q, from) == "30 ");
+}
+
+TEST_CASE("a clock that is set back by a day makes nothing twice, by more it is one that was wrong") {
+  SpoolFixture q;
+  const int64_t from = q.clock.wall_ms();
+  set_every_10m(q, MissedRule::one);
+  q.clock.advance(10 * kMinuteMs);
+  CHECK(due_times(q, from) == "10 ");
+  const bool more = GENERATE(false, true);
+  q.clock.set_wall_ms(from + 10 * kMinuteMs - (more ? 2 : 1) * kDayMs);
+  CHECK(due_times(q, from) == "");
+  q.clock.advance(10 * kMinuteMs);
+  CHECK(due_times(q, from) == (more ? "-2860 " : ""));
+}
+
 TEST_CASE("a queue has as many schedules as there may be, and not one more") {
   SpoolFixture q;
   q.sync_lazily();

@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kLogTimeoutMs = 1'000;  // chosen: a verdict does not wait longer for a record
 constexpr int64_t kNoTryMs = 1'000;       // arbitrary
 constexpr int64_t kBetweenLooksMs = 60'000;
+constexpr int64_t kRunToldMs = UINT32_MAX;  // an entry knows when it began modulo 2^32
 constexpr int64_t kKeptMostMs = INT64_MAX / 4;
 
 bool is_end(RecordType type) { return type == RecordType::acked || type == RecordType::cancelled; }
@@ -233,7 +234,8 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
   record.until_wall_ms = tried->until_wall_ms;
 }
 
-/// What is in the journal only: why an attempt failed, and when the last run began where it is over.
+/// What is in the journal only: why an attempt failed, and when the last run began where it is over, or may
+/// be longer than what an entry tells.
 void EndNotes::add_past(const Found& found, EndedRecord& record) {
   // As far as it can be read.
   Result<std::optional<LastError>> error = last_error_of(link_, found.snapshot);
@@ -244,9 +246,10 @@ void EndNotes::add_past(const Found& found, EndedRecord& record) {
     record.error_reason = std::move((*error)->reason);
     record.error_stderr = std::move((*error)->stderr_tail);
   }
-  if (found.started_wall_ms != 0 || record.deliveries == 0) return;
-  record.exit = record.error_exit;
-  record.signal = record.error_signal;
+  const bool is_running = found.started_wall_ms != 0;
+  if (record.deliveries == 0 || (is_running && now_wall_ms_ - record.pushed_wall_ms <= kRunToldMs)) return;
+  if (!is_running) record.exit = record.error_exit;
+  if (!is_running) record.signal = record.error_signal;
   static_cast<void>(
       walk_events(link_, found.snapshot.id, found.snapshot.event_position,
                   [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {

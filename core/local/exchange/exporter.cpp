@@ -50,15 +50,17 @@ void tell_error(const MovedRecord& record, ExportedMessage& message) {
   error.at_wall_ms = record.error_wall_ms;
 }
 
+void tell_due(const MessageItem& item, ExportedMessage& message) {
+  message.due_wall_ms = std::max<int64_t>(item.due_wall_ms, 0);
+  message.delay_ms = std::max<int64_t>(-item.due_wall_ms, 0);
+}
+
 /// What runs is as if it had not been taken, or as its job left it where that sleeps.
 void tell_state(const Snapshot& snapshot, const MessageItem& item, int64_t now_wall_ms,
                 ExportedMessage& message) {
   message.state = snapshot.state;
   message.since_wall_ms = snapshot.at_wall_ms;
-  if (message.state == State::held) {
-    message.due_wall_ms = std::max<int64_t>(item.due_wall_ms, 0);
-    message.delay_ms = std::max<int64_t>(-item.due_wall_ms, 0);
-  }
+  if (message.state == State::held) tell_due(item, message);
   if (message.state != State::leased) return;
   message.state = State::ready;
   message.since_wall_ms = now_wall_ms;
@@ -94,6 +96,8 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
     const int64_t now_wall_ms = clock().wall_ms();
     tell_state(carried.snapshot(), record.message, now_wall_ms, message);
     tell_terms(decode_terms(record.message.terms).value_or(MessageTerms{}), message);
+    // A kick holds it again for what it came after.
+    if (message.state == State::dead && !message.after.empty()) tell_due(record.message, message);
     // Its job waits, and has not come to its end yet.
     if (carried.snapshot().suspended && waits(message)) message.state = State::held;
     settle_state(now_wall_ms, message);

@@ -164,7 +164,7 @@ Result<Receiver::Received> Importer::receive(const ExportedMessage& message, con
   item.terms = terms;
   item.priority = message.priority;
   item.attempts_max = static_cast<uint16_t>(message.attempts_max.value_or(0));
-  if (message.state == State::held)
+  if (message.state == State::held || message.state == State::dead)
     item.due_wall_ms = message.delay_ms != 0 ? -message.delay_ms : message.due_wall_ms;
   // One that is let go before its steps are here is delayed then.
   if (message.state == State::held && !message.steps.empty()) item.due_wall_ms = kNotYetWallMs;

@@ -273,7 +273,9 @@ Result<void> Attachment::adopt_boot(Store& store, const Replayed& replayed) {
   const int64_t offset_ms = clock_.wall_ms() - boot_ms;
   const bool same_boot = replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id,
                                                            sizeof kernel_.boot_id) == 0;
-  if (!same_boot) apply_reboot(store, header.last_boot_ms, boot_ms, offset_ms);
+  if (same_boot) return {};
+  apply_reboot(store, header.last_boot_ms, boot_ms, offset_ms);
+  follow_clock(store, offset_ms, boot_ms + offset_ms);
   return {};
 }
 

@@ -234,9 +234,7 @@ class Replayer {
       last_boot_ms_ = new_boot_ms;
     }
     in_txn([&](Txn& txn) { txn.set(header_.wall_minus_boot_ms, clock.wall_minus_boot_ms); });
-    const Timetable timetable = store_.schedule().timetable();
-    for (uint32_t i = 0; i < timetable.end(); ++i)
-      in_txn([&](Txn& txn) { timetable.follow_clock(txn, i, clock.wall_minus_boot_ms); });
+    follow_clock(store_, clock.wall_minus_boot_ms, last_boot_ms_ + clock.wall_minus_boot_ms);
     std::memcpy(boot.boot_id, clock.boot_id, sizeof boot.boot_id);
     has_clock = true;
   }
@@ -309,6 +307,15 @@ void finish_table(Store& store, const ScanResult& scan) {
 }
 
 }  // namespace
+
+void follow_clock(Store& store, int64_t wall_minus_boot_ms, int64_t now_wall_ms) {
+  const Timetable timetable = store.schedule().timetable();
+  for (uint32_t i = 0; i < timetable.end(); ++i) {
+    Txn txn = store.begin();
+    timetable.follow_clock(txn, i, wall_minus_boot_ms, now_wall_ms);
+    txn.commit();
+  }
+}
 
 void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_t wall_minus_boot_ms) {
   SegmentHeader& header = store.header();

@@ -32,6 +32,9 @@ struct ReplayUntil {
 /// Applies the journal's records. Needs: an initialised store that no other process sees.
 Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until = {});
 
+/// The effect of a wall clock that is so far ahead of the boot's from now on: schedules are due by the wall.
+void follow_clock(Store& store, int64_t wall_minus_boot_ms, int64_t now_wall_ms);
+
 /// The effect of a boot: leases are void without counting an attempt, and timers keep their wall time, but
 /// none waits longer than it still had to when the machine went down.
 void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_t wall_minus_boot_ms);

@@ -277,7 +277,9 @@ Result<ScheduleInfo> ScheduleBook::describe(const SeenSchedule& seen) {
   if (info.paused) return info;
   const Result<ScheduleTimes> times = ScheduleTimes::of(record.spec, record.zone, record.begun_wall_ms);
   if (!times.ok()) info.fault = times.error().text;
-  if (times.ok()) info.next_wall_ms = times->next_times(seen.done_wall_ms, kNextTimes);
+  if (!times.ok()) return info;
+  const int64_t accounted = ScheduleTimes::accounted(seen.done_wall_ms, seen.next_wall_ms, clock().wall_ms());
+  info.next_wall_ms = times->next_times(accounted, kNextTimes);
   return info;
 }
 

@@ -99,7 +99,8 @@ Result<void> ScheduleRunner::run_one(const SeenSchedule& seen) {
     return postpone(seen, seen.next_wall_ms, kWithoutZoneMs);
   }
   const int64_t now_wall_ms = clock().wall_ms();
-  const ScheduleTimes::Decision due = times->decide(record.missed, seen.done_wall_ms, now_wall_ms);
+  const int64_t accounted = ScheduleTimes::accounted(seen.done_wall_ms, seen.next_wall_ms, now_wall_ms);
+  const ScheduleTimes::Decision due = times->decide(record.missed, accounted, now_wall_ms);
   switch (due.what) {
     case ScheduleTimes::Decision::What::wait:
       return postpone(seen, due.next_wall_ms,

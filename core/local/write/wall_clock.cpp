@@ -47,11 +47,12 @@ Result<void> WallClock::follow() {
 Result<void> WallClock::move_schedules(int64_t measured) {
   for (uint32_t from = 0, end = 1; from < end; from += kSchedulesPerHold) {
     FQ_TRY(locked([&]() -> Result<void> {
+      const int64_t now_wall_ms = gate().now().boot_ms + measured;
       const Timetable timetable = schedule().timetable();
       end = timetable.end();
       Txn txn = store().begin();
       for (uint32_t i = from; i < std::min(end, from + kSchedulesPerHold); ++i)
-        timetable.follow_clock(txn, i, measured);
+        timetable.follow_clock(txn, i, measured, now_wall_ms);
       txn.commit();
       gate().mark_servable();  // who sleeps may have to wake earlier
       return {};

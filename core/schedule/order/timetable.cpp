@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/base/clock.h"
 #include "core/base/name_hash.h"
 #include "core/schedule/order/delay_heap.h"
 
@@ -96,7 +97,10 @@ void Timetable::note_skipped(Txn& txn, uint32_t i, Occurrence why, int64_t at_wa
 void Timetable::go_on(Txn& txn, uint32_t i, int64_t at_wall_ms, int64_t next_wall_ms,
                       int64_t timer_ms) const {
   Recurring& recurring = region_.recurring(i);
-  put(txn, recurring.done_wall_ms, std::max<int64_t>(recurring.done_wall_ms, at_wall_ms));
+  // So long before what is accounted for a time comes only by a clock that was set right since.
+  const bool was_wrong = recurring.done_wall_ms - at_wall_ms > kClockWrongMs;
+  put(txn, recurring.done_wall_ms,
+      was_wrong ? at_wall_ms : std::max<int64_t>(recurring.done_wall_ms, at_wall_ms));
   put(txn, recurring.next_wall_ms, next_wall_ms);
   unlink(txn, i);
   wait_until(txn, i, timer_ms);
@@ -108,8 +112,11 @@ void Timetable::postpone(Txn& txn, uint32_t i, int64_t next_wall_ms, int64_t tim
   wait_until(txn, i, timer_ms);
 }
 
-void Timetable::follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms) const {
-  if (at(i).heap_place != kNoIndex)
+void Timetable::follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms, int64_t now_wall_ms) const {
+  if (at(i).heap_place == kNoIndex) return;
+  if (at(i).done_wall_ms - now_wall_ms > kClockWrongMs)
+    fire(txn, i);
+  else
     postpone(txn, i, at(i).next_wall_ms, at(i).next_wall_ms - wall_minus_boot_ms);
 }
 

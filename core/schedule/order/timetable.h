@@ -8,7 +8,7 @@
 //  N1  A used element is in the index under its name, once.
 //  N2  One that is not paused and has a next time is in the heap, or in one of the two lists; no
 //      other one is.
-//  N3  Its done_wall_ms never goes back by an occurrence.
+//  N3  Its done_wall_ms goes back by an occurrence only where the clock that it came from was wrong.
 #pragma once
 
 // System.
@@ -74,9 +74,10 @@ class Timetable {
                     int64_t timer_ms) const;
   /// Not due yet, as it turned out: looked at again then. Two steps.
   void postpone(Txn& txn, uint32_t i, int64_t next_wall_ms, int64_t timer_ms) const;
-  /// The wall clock is so far ahead of the boot's from now on. A schedule that waits for its time goes on
-  /// waiting for the same time of the wall. Two steps.
-  void follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms) const;
+  /// The wall clock is so far ahead of the boot's from now on, and says that time. A schedule that waits for
+  /// its time goes on waiting for the same time of the wall, unless that came from a clock that was wrong:
+  /// then it is looked at anew. Two steps.
+  void follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms, int64_t now_wall_ms) const;
   /// There was no room for its message. One step.
   void refuse(Txn& txn, uint32_t i) const;
   /// There may be room again for the one that has waited longest. One step.

@@ -1,0 +1,161 @@
+// export_test - whatever is told of an exported message, the queue that imports it tells the same.
+
+// fq, below us.
+#include "core/api/exported.h"
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+std::string line(std::string_view name, const auto& value) {
+  std::ostringstream text;
+  text << name << ' ' << value << '\n';
+  return std::move(text).str();
+}
+
+std::string told(const std::optional<LastError>& error) {
+  if (!error) return "none";
+  const auto& [exit, signal, reason, stderr_tail, at_wall_ms] = *error;
+  return std::to_string(exit.value_or(-1)) + " " + std::to_string(signal.value_or(-1)) + " " + reason + " " +
+         stderr_tail + " " + std::to_string(at_wall_ms);
+}
+
+std::string told(const std::optional<JobCommand>& command) {
+  if (!command) return "none";
+  const auto& [argv, cwd, env] = *command;
+  std::string text = cwd;
+  for (const std::string& word : argv) text += " " + word;
+  for (const std::string& word : env) text += " " + word;
+  return text;
+}
+
+/// All of it but its id, and of what it waits for. A field more does not compile until it is told here.
+std::string told(const ExportedMessage& message) {
+  const auto& [id, state, since_wall_ms, due_wall_ms, delay_ms, tenant, payload, priority, key, attempts_max,
+               attempts_in_force, attempts, deliveries, crashes, pushed_at_wall_ms, tags, command, timeout_ms,
+               keep_ms, ttl_ms, unique, unique_for_ms, debounce, behind, schedule, scheduled_at_wall_ms,
+               expired, last_error, after, wait_failed, steps, lost] = message;
+  std::string text;
+  text += line("state", name_of(state)) + line("since", since_wall_ms) + line("due", due_wall_ms);
+  text += line("delay", delay_ms) + line("tenant", tenant) + line("payload", payload);
+  text += line("priority", priority) + line("key", key) + line("attempts_max", attempts_max.value_or(0));
+  text += line("in_force", attempts_in_force) + line("attempts", attempts) + line("deliveries", deliveries);
+  text += line("crashes", crashes) + line("pushed_at", pushed_at_wall_ms);
+  for (const Tag& tag : tags) text += line("tag", tag.name + "=" + tag.value);
+  text += line("command", told(command)) + line("timeout", timeout_ms.value_or(-1));
+  text += line("keep", keep_ms.value_or(-1)) + line("ttl", ttl_ms) + line("unique", unique);
+  text += line("unique_for", unique_for_ms) + line("debounce", debounce);
+  text += line("is_behind", number(behind) != 0) + line("schedule", schedule);
+  text += line("scheduled_at", scheduled_at_wall_ms) + line("expired", expired);
+  text += line("last_error", told(last_error)) + line("wait_failed", wait_failed) + line("lost", lost);
+  for (const ExportedWait& wait : after) {
+    const auto& [wait_id, any, closed] = wait;
+    text += line("after", any) + line("closed", closed);
+  }
+  for (const ExportedStep& step : steps) {
+    const auto& [name, kind, at_wall_ms, output, child, open, failed, ids] = step;
+    text += line("step", name) + line("kind", static_cast<int>(kind)) + line("at", at_wall_ms);
+    text += line("output", output) + line("child", number(child)) + line("open", open);
+    text += line("failed", failed) + line("ids", ids.size());
+  }
+  return text;
+}
+
+/// Two queues, where the second one takes in what the first one tells.
+struct Exchange {
+  SpoolFixture from, to;
+
+  MessageId push(const NewMessage& message) {
+    const auto pushed = from.door().push({&message, 1});
+    REQUIRE(pushed.ok());
+    return pushed->items.at(0).id;
+  }
+  static ExportedMessage exported(SpoolFixture& q, MessageId id) {
+    const auto message = q.door().exported(id);
+    REQUIRE(message.ok());
+    REQUIRE(message->has_value());
+    return **message;
+  }
+  MessageId import(const ExportedMessage& message) {
+    const auto reply = to.door().import_messages({&message, 1}, "elsewhere");
+    REQUIRE(reply.ok());
+    INFO(reply->items.at(0).why);
+    REQUIRE(reply->items.at(0).what == ImportResult::What::imported);
+    return reply->items[0].id;
+  }
+};
+
+/// With something in all the fields that go together.
+NewMessage full_message() {
+  NewMessage message;
+  message.tenant = "a/b";
+  message.payload = as_bytes(std::string_view("payload"));
+  message.priority = 3;
+  message.attempts_max = 7;
+  message.tags = {{"k", "v"}};
+  message.command = JobCommand{{"true", "x"}, "/tmp", {"A=b"}};
+  message.timeout_ms = 11'000;
+  message.keep_ms = 12'000;
+  message.ttl_ms = 86'400'000;
+  message.unique = "key";
+  message.unique_for_ms = 13'000;
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a message of every state is in another queue what it was") {
+  Exchange x;
+  NewMessage message = full_message();
+  const std::string state = GENERATE("ready", "retried", "delayed", "dead", "leased", "debounced");
+  if (state == "delayed") message.delay_ms = 60'000;
+  if (state == "debounced") message.unique = {}, message.debounce = "key", message.quiet_ms = 60'000;
+  const MessageId id = x.push(message);
+  if (state == "retried" || state == "dead" || state == "leased") {
+    const Delivery one = x.from.lease();
+    x.from.clock.advance(2'000);
+    Settle verdict{.receipt = one.receipt, .verdict = Verdict::retry};
+    verdict.reason = "why";
+    verdict.exit = 3;
+    verdict.stderr_tail = "tail";
+    if (state == "dead") verdict.verdict = Verdict::bury;
+    if (state != "leased") CHECK(x.from.settle(x.from.door(), verdict) == SettleStatus::ok);
+  }
+  x.to.clock.set_wall_ms(x.from.clock.wall_ms());
+  const ExportedMessage before = Exchange::exported(x.from, id);
+  CHECK(told(Exchange::exported(x.to, x.import(before))) == told(before));
+}
+
+TEST_CASE("a message that came after another is in another queue what it was, held or dead") {
+  Exchange x;
+  const std::string when = GENERATE("at once", "delayed", "at");
+  NewMessage first, then = full_message();
+  first.payload = as_bytes(std::string_view("first"));
+  first.tenant = "first";
+  then.after = {x.push(first), x.push(first)};
+  if (when == "delayed") then.delay_ms = 600'000;
+  if (when == "at") then.at_wall_ms = x.from.clock.wall_ms() + 700'000;
+  const MessageId id = x.push(then);
+  const std::vector<MessageId> there{x.import(Exchange::exported(x.from, then.after[0])),
+                                     x.import(Exchange::exported(x.from, then.after[1]))};
+  if (GENERATE(false, true)) {
+    const Delivery one = x.from.lease();
+    CHECK(x.from.settle(x.from.door(), {.receipt = one.receipt, .verdict = Verdict::bury}) ==
+          SettleStatus::ok);
+  }
+  ExportedMessage before = Exchange::exported(x.from, id);
+  INFO(name_of(before.state));
+  for (size_t i = 0; i < before.after.size(); ++i) before.after[i].id = there.at(i);
+  const MessageId copy = x.import(before);
+  CHECK(told(Exchange::exported(x.to, copy)) == told(before));
+  if (before.state != State::dead || when != "delayed") return;
+
+  // A kick holds it again, and once it is let go it waits for as long as before.
+  REQUIRE(x.to.door().mutate({&copy, 1}, Action::kick).ok());
+  for (int i = 0; i < 2; ++i) CHECK(x.to.ack(x.to.lease()) == SettleStatus::ok);
+  CHECK(x.to.get(number(copy)).state == State::delayed);
+}
+
+}  // namespace fq::test
