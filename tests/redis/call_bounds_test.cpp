@@ -119,4 +119,18 @@ TEST_CASE("all that a client held comes back when it says that it leaves, howeve
   CHECK(answered(queue->check()).findings.lines.empty());
 }
 
+TEST_CASE("a push behind very many timers that come due at one moment waits for them, and is not refused") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr size_t kTimers = 7'000;  // more than a hundred calls do
+  NewMessage later = message_for("a");
+  later.delay_ms = 10'000;
+  push_copies(*queue, kTimers, later);
+  clock.advance(10'000);
+  push_one(*queue, "b", "now");
+  CHECK(members_of(server, "t") == 0);
+  CHECK(members_of(server, "q:a") == kTimers);
+}
+
 }  // namespace fq::test

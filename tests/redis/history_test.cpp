@@ -5,6 +5,7 @@
 // FQ_HISTORIES=n more of them.
 #include "tests/redis/moving_shard.h"
 #include "tests/redis/on_cluster.h"
+#include "tests/redis/tenant_keys.h"
 
 // System.
 #include <algorithm>
@@ -24,15 +25,17 @@ namespace fq::test {
 namespace {
 
 constexpr size_t kSteps = 100;
+constexpr int64_t kForgottenMs = 70'000;         // what a tenant has used up is paid by then, too
 constexpr int64_t kGraceMs = 15'000;             // that leases have where another server has their shard
 constexpr uint64_t kNobody = uint64_t{1} << 52;  // an id that no message gets
 
 class ServerHistory {
  public:
   /// `spool`: without options.
-  ServerHistory(const std::string& spool, uint64_t seed, uint32_t shards)
+  ServerHistory(const std::string& spool, const Keys& keys, uint64_t seed, uint32_t shards)
       : random_(seed),
         prefix_("h" + std::to_string(seed)),
+        keys_(keys),
         location_{spool + "?prefix=" + prefix_, "default"},
         shards_(shards) {
     answered(told_time_engine().create(location_, {.shards = shards}));
@@ -71,6 +74,7 @@ class ServerHistory {
       compare();
       if (gathers_) clock_.advance(10);  // no two windows begin at one time
     }
+    if (fault_.empty()) leave();
     return fault_;
   }
 
@@ -112,10 +116,6 @@ class ServerHistory {
     return std::nullopt;
   }
 
-  static std::string account_of(std::string_view tenant) {
-    return std::string(tenant.substr(0, tenant.find('/')));
-  }
-
   /// A span that ends at a time at which no other timer ends.
   int64_t fresh_span_ms(int64_t most) {
     for (;; most += 100) {
@@ -151,7 +151,8 @@ class ServerHistory {
         return below(2) == 0 ? set() : edit();
       case 9:
         log_ += "advance\n";
-        return clock_.advance(static_cast<int64_t>(below(100)) * 10);
+        // Some leave long enough for a tenant that has nothing to be forgotten.
+        return clock_.advance(below(8) == 0 ? kForgottenMs : static_cast<int64_t>(below(100)) * 10);
       default:
         move_shard();
     }
@@ -166,7 +167,8 @@ class ServerHistory {
     MovingShard moving(*cluster_, tags_.at(shard_of(there)), random_);
     for (uint64_t parts = below(3); parts > 0; --parts) {
       moving.move_some();
-      equal(hasty_->done(account, there, held_with(there)), std::string(), "done while its shard moves");
+      equal(hasty_->done(account, there, held_with(taken_, there)), std::string(),
+            "done while its shard moves");
     }
     moving.finish();
     // From the next call on, which finds another server, no lease of it is over for a while.
@@ -174,14 +176,6 @@ class ServerHistory {
     equal(answered(queue_->mutate({&nobody, 1}, Action::kick)).changed, uint64_t{0}, "changed");
     patient_until_ms_[shard_of(there)] = clock_.boot_ms() + kGraceMs;
   }
-  /// The receipt of a message in the same shard.
-  std::optional<Receipt> held_with(MessageId id) const {
-    for (const auto& [mine, models] : taken_) {
-      if (shard_of(MessageId{std::stoull(mine.text())}) == shard_of(id)) return mine;
-    }
-    return std::nullopt;
-  }
-
   void push() {
     std::vector<NewMessage> batch(1 + below(4));
     std::vector<std::string> texts;
@@ -292,11 +286,6 @@ class ServerHistory {
     equal(status_name(answered(queue_->settle({&item, 1})).items.at(0)), status_name(expected), "settled");
   }
 
-  static std::string status_name(SettleStatus status) {
-    const bool refused = status == SettleStatus::stale || status == SettleStatus::gone;
-    return refused ? "refused" : status == SettleStatus::ok ? "ok" : "buried";
-  }
-
   void mutate() {
     if (ids_.empty()) return;
     const MessageId id = ids_[below(ids_.size())];
@@ -334,6 +323,13 @@ class ServerHistory {
           status_name(model_.edit(id, drawn.patch())), "edited");
   }
 
+  void leave() {
+    equal(fault_of_check(*queue_), std::string(), "check");
+    leave_nothing(*queue_, id_of_, {"a", "a/x", "a/y", "b", "b/z", "b/z/1", "b/z/2", "c", "default"});
+    forget_idle(*queue_, clock_, {"a", "b", "c", "default"});
+    equal(of_tenants(keys_(prefix_)), std::string(), "left of nobody");
+  }
+
   void compare() {
     if (!fault_.empty()) return;
     model_.fire_timers();
@@ -352,6 +348,7 @@ class ServerHistory {
   std::mt19937_64 random_;
   FakeClock clock_;
   std::string prefix_;
+  Keys keys_;
   Location location_;
   uint32_t shards_;
   TestCluster* cluster_ = nullptr;
@@ -371,14 +368,16 @@ class ServerHistory {
   std::string log_, fault_;
 };
 
-/// With `cluster`: its shards move on that.
-void run_histories(const std::string& spool, uint32_t shards, TestCluster* cluster = nullptr) {
+/// On a cluster its shards move.
+template <class Servers>
+void run_histories(Servers& on, uint32_t shards, TestCluster* cluster = nullptr) {
   const uint64_t one = number_of("FQ_SEED", 0);
   const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
   const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 5);
   std::printf("histories: FQ_SEED=%ju, %ju histories\n", uintmax_t{first}, uintmax_t{count});
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    ServerHistory history(spool, seed, shards);
+    ServerHistory history(
+        on.spool(), [&](const std::string& prefix) { return all_keys(on, prefix); }, seed, shards);
     if (cluster != nullptr) history.move_shards_on(*cluster);
     const std::string fault = history.run();
     if (!fault.empty()) FAIL("FQ_SEED=" << seed << ", shards " << shards << "\n" << fault);
@@ -390,12 +389,12 @@ void run_histories(const std::string& spool, uint32_t shards, TestCluster* clust
 TEST_CASE("random histories on a server end as in the model, and over shards as of each account") {
   const TestServer server;
   const uint32_t shards = GENERATE(1U, 16U);
-  run_histories(server.spool(), shards);
+  run_histories(server, shards);
 }
 
 TEST_CASE("random histories end as in the model of each account, wherever its shard goes", "[moves]") {
   TestCluster cluster(3);
-  run_histories(cluster.spool(), 16, &cluster);
+  run_histories(cluster, 16, &cluster);
 }
 
 }  // namespace fq::test

@@ -45,12 +45,15 @@ inline MessageId push_at_last(Queue& queue, std::string_view tenant) {
   return {};
 }
 
+inline std::set<std::string> all_keys(const TestServer& server, const std::string& prefix) {
+  std::set<std::string> keys;
+  const Reply found = command(server, {"KEYS", "fq1:" + prefix + ":*"});
+  for (const Reply& key : found.items) keys.insert(key.text);
+  return keys;
+}
 inline std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
   std::set<std::string> keys;
-  for (size_t i = 0; i < cluster.size(); ++i) {
-    const Reply found = command(cluster.node(i), {"KEYS", "fq1:" + prefix + ":*"});
-    for (const Reply& key : found.items) keys.insert(key.text);
-  }
+  for (size_t i = 0; i < cluster.size(); ++i) keys.merge(all_keys(cluster.node(i), prefix));
   return keys;
 }
 

@@ -4,7 +4,7 @@ M.TURN = 2520000000
 local PIECE = M.TURN / 64   -- of 64 bytes: 4 KiB are a turn
 M.TICK = M.TURN / 1000      -- 10 ms are a turn
 local TICKS_LEAST = 50
-local FORGOTTEN = 60000     -- ms without a run, after which nobody knows how long one takes
+M.FORGOTTEN = 60000         -- ms without a run, after which nobody knows how long one takes
 M.TURNS, M.BYTES, M.TIME = 0, 1, 2  -- FairBy
 
 -- What is charged keeps four bits of what is expected.
@@ -48,7 +48,7 @@ end
 function M.of_first(call, own, bytes, at)
   local cost = M.of_start(call, own, bytes)
   if call.settings.fair_by ~= M.TIME then return math.min(cost, M.TURN) end
-  if own.run == 0 and own.idle + FORGOTTEN <= at then own.ticks = 0 end
+  if own.run == 0 and own.idle + M.FORGOTTEN <= at then own.ticks = 0 end
   return math.min((M.of_start(call, own, 0)), math.max(usual_ticks(call), TICKS_LEAST) * M.TICK)
 end
 

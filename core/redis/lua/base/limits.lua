@@ -37,6 +37,12 @@ function M.token_at(l)
   return missing <= 0 and 0 or l.credit_at + math.ceil(missing / NS)
 end
 
+-- When its bucket is full, and so like a new one.
+function M.full_at(l)
+  if l.rate_count == 0 then return 0 end
+  return l.credit_at + math.ceil(math.max(0, depth(l) - l.credit) / NS)
+end
+
 -- How many may start at `now`, as far as the rate says.
 function M.tokens(l, now)
   if l.rate_count == 0 then return math.huge end

@@ -13,7 +13,7 @@ local HELD = 256       -- of sessions that are over, in one call
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -25,7 +25,7 @@ function M.look(keys)
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
-  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited}
+  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[26]) or math.huge}
   if root[23] then call.crossing = tonumber(root[23]) end
   if root[24] then
     call.horizon = events.horizon(root[24])
@@ -174,6 +174,7 @@ function M.finish(call)
   if bells.are_heard(call) then bells.prepare(call, next_of(call, due)) end
   ranks.prepare(call)
   local open = is_open(call)
+  local listed = idle.prepare(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -194,6 +195,7 @@ function M.finish(call)
   seats.write(call)
   pools.write(call)
   store.write_sets(call)
+  local idle_from = idle.write(call, listed)
   awaited.write(call)
   local root = {'now', call.now, 'n', call.n, 'serial', call.serial, 'sums', records.sums_bytes(call.sums), 'ops', call.ops + 1}
   local before, ended = call.before, ends.bytes(call)
@@ -208,6 +210,9 @@ function M.finish(call)
   if lent_bytes ~= (call.lent_before or '') then root[#root + 1], root[#root + 2] = 'lent', lent_bytes end
   if before.limited ~= call.limited then
     for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end
+  end
+  if idle_from ~= before.idle then
+    for _, each in ipairs({'idle', idle_from < math.huge and text.num(idle_from) or ''}) do root[#root + 1] = each end
   end
   if call.other_run then
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end

@@ -88,6 +88,7 @@ function M.faults_of(call, path)
   if n.own.run ~= sums.of_tenant(call, path).leased then faults[#faults + 1] = 'counts others that run than are leased' end
   if call.ranked and not ranks.is_well(call, n) then faults[#faults + 1] = 'stands by rank where it should not' end
   if path == '' then return faults end
+  for _, fault in ipairs(idle.faults_of(call, n)) do faults[#faults + 1] = fault end
   local member = struct.pack('>I8', n.seq) .. path
   local tag = redis.call('ZSCORE', call.tag .. 'r:' .. seats.parent_of(path), member)
   local seated = n.seated or false

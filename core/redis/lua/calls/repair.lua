@@ -135,6 +135,7 @@ end
 local function mend_node(call, path)
   local n, own = seats.node(call, path), nil
   own = n.own
+  idle.mend(call, n)
   if n.is_new then make_node(call, n) end
   local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
   n.run, n.changed = n.run + runs - own.run, true

@@ -122,7 +122,7 @@ local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
 -- Flags, from the lowest bit on: it is seated; its own messages are; it is blocked; paused; more is said behind; its own
--- messages gather.
+-- messages gather; it stands among those that have nothing to do, see idle.lua.
 local LIMITED = 16
 
 local function add_limits(n, bytes)
@@ -135,7 +135,7 @@ end
 
 local function new_node(path)
   return {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
-    limits = limits.USUAL, limited = 0, pool = '', is_new = true,
+    limits = limits.USUAL, limited = 0, pool = '', is_new = true, is_stored = false, listed = false,
     own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
 end
 
@@ -144,7 +144,7 @@ function M.node(path, bytes)
   local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since =
     struct.unpack(NODE, bytes)
   local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
-    idle = idle, limits = limits.USUAL, limited = 0, pool = '', is_new = false, seated = flags % 2 >= 1,
+    idle = idle, limits = limits.USUAL, limited = 0, pool = '', is_new = false, is_stored = true, listed = flags % 128 >= 64, seated = flags % 2 >= 1,
     blocked = flags % 8 >= 4, paused = flags % 16 >= 8,
     own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
       weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
@@ -156,7 +156,7 @@ function M.node_bytes(n)
   local own, l = n.own, n.limits
   local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
   local flags = (n.seated and 1 or 0) + (own.seated and 2 or 0) + (n.blocked and 4 or 0) + (n.paused and 8 or 0) +
-    (limited and LIMITED or 0) + (own.blocked and 32 or 0)
+    (limited and LIMITED or 0) + (own.blocked and 32 or 0) + (n.listed and 64 or 0)
   local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since)
   if not limited then return head end

@@ -24,6 +24,7 @@ local function leave(call, m, at)
   count(call, m.path, records.STATES[m.state], -1)
   if returns(m, m.state) then count(call, m.path, 'returning', -1) end
   local n = seats.node(call, m.path)
+  n.changed = true
   if m.state == READY then
     queues.take(call, m)
     queues.note_age(call, m, false)

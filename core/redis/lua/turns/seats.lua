@@ -105,6 +105,13 @@ local function newcomer_tag(s, p, cost, at)
   return math.max(p.vtime + math.floor(cost / s.weight), owed)
 end
 
+-- When that one owes nothing that it could be asked for.
+function M.settled_at(s, p)
+  local at = s.idle + math.ceil(math.max(0, s.tag - p.vtime) / FORGIVEN_PER_MS * s.weight)
+  while newcomer_tag(s, p, 0, at) > p.vtime do at = at + 1 end
+  return at
+end
+
 -- Sits or leaves as it has something or not, and so on upwards while that changes something. `cost`: of the
 -- first message that came, and when that was; nil: none did. `group`: it is one that has gathered.
 local function settle(call, s, p, cost, at, group)

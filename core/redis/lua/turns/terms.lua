@@ -62,6 +62,7 @@ local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
 -- What holds for a node from now on: values by key, one that is missing is the usual. True: it is in another pool.
 local function set(call, path, values)
   local n = seats.node(call, path)
+  if path ~= '' and not n.is_stored and not n.changed and next(values) == nil then return false end  -- as it is anyhow
   n.limits = limits.set(n.limits, values, call.now)
   n.paused = values[PAUSED] ~= nil
   n.limited = values[LIMITED] and values[LIMITED][1] or 0
