@@ -150,7 +150,7 @@ inline void random_schedule(Schedule& s, Txn& txn, Dice& dice, uint64_t last_id,
   }
   if (dice.roll(3) == 0) return table.try_again(txn);
   if (there != kNoIndex && dice.roll(3) == 0) return table.remove(txn, there);
-  if (there != kNoIndex && dice.roll(2) == 0) return table.follow_clock(txn, there, dice.roll(100));
+  if (there != kNoIndex && dice.roll(2) == 0) return table.follow_clock(txn, there, dice.roll(100), now);
   table.set(txn,
             {.name = name,
              .record = 8 * (1 + dice.roll(1000)),
