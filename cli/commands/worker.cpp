@@ -139,7 +139,8 @@ const Command worker_command = {
     "own commands.",
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
-    "0 done or told to stop; 1 --once: none, --strict; 78 CMD cannot start",
+    "0 done or told to stop; 1 --once: none, --strict;\n"
+    "          75 --once: a part is away; 78 CMD cannot start",
     run_worker,
 };
 
