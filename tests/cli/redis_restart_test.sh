@@ -28,6 +28,8 @@ for who in call wait all for follow events popped worker; do
 done
 start_server "$work/s" "${settings[@]}"
 fq push -t popped there >>"$work/made"
+wait $popper  # before a worker comes that would take it
+is "who waits for a message has it" "0 there" "$? $(cat "$work/popped")"
 fq worker --drain >"$work/drained" 2>&1
 wait $caller
 is "a call has what its job wrote, and its status" "3 of the call" "$? $(cat "$work/call")"
@@ -37,8 +39,6 @@ wait $for
 is "and one with a bound" 3 $?
 wait $follower
 is "and who follows, who had it all" "3 of the call" "$? $(cat "$work/follow")"
-wait $popper
-is "who waits for a message has it" "0 there" "$? $(cat "$work/popped")"
 wait $all
 is "who waits until all is done is told of that" 0 $?
 await grep -q buried "$work/events"

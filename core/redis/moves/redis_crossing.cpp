@@ -37,7 +37,9 @@ Result<Reply> RedisCrossing::say(const OnItsWay& message, std::string_view what,
 }
 
 Result<Reply> RedisCrossing::say_there(const OnItsWay& message, std::string_view what) {
-  Shard there(access_, message.tag, nonce_);
+  ServerAccess elsewhere = access_;
+  elsewhere.queue.clear();  // it is of another one
+  Shard there(std::move(elsewhere), message.tag, nonce_);
   return there.change("crossing", {what, message.token}, Shard::Lost::is_repeated);
 }
 
