@@ -285,6 +285,20 @@ TEST_CASE("of one that was held behind another with its key, and is dead, only i
   CHECK(to.get(import_one(to, dead)).state == State::dead);
 }
 
+TEST_CASE("one that came after what it is also held behind is told to be behind that, once") {
+  WHERE_EXPORTS_ARE(q);
+  NewMessage message = message_of("t", "x", {});
+  message.unique = "k";
+  message.unique_mode = UniqueMode::after;
+  const MessageId first = q.door().push({&message, 1}).value().items[0].id;
+  REQUIRE(q.lease().id == first);
+  message.after_any = {first};
+  const MessageId second = q.door().push({&message, 1}).value().items[0].id;
+  const ExportedMessage told = exported(q, second);
+  CHECK(told.behind == first);
+  CHECK(told.after.empty());
+}
+
 TEST_CASE("steps come with their message, which does not start before they are there") {
   WHERE_EXPORTS_ARE(q);
   if (q.door().steps() == nullptr) return;

@@ -208,10 +208,13 @@ std::optional<TiesRecord> read_ties(std::string_view bytes) {
     const auto id = static_cast<uint64_t>(ties.whole());
     const auto flags = ties.raw(2);
     ties.whole();  // since when
-    const bool is_behind = id == record.behind && !flags.empty() && flags[0] == kOnlyBehind;
-    if (!ties.ok() || is_behind) continue;
+    if (!ties.ok()) break;
+    const bool is_any = flags[0] != 0, is_behind = is_any && id == record.behind;
+    if (is_behind && flags[0] == kOnlyBehind) continue;
     record.after.push_back(MessageId{id});
-    record.waits.push_back({MessageId{id}, flags[0] != 0, flags[1] != 0});
+    // Whoever is behind it waits for just that anyhow.
+    if (is_behind) continue;
+    record.waits.push_back({MessageId{id}, is_any, flags[1] != 0});
   }
   if (!ties.ok()) return std::nullopt;
   return record;
