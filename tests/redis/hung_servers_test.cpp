@@ -59,36 +59,6 @@ int64_t ms_of(const std::function<void()>& run) {
 
 }  // namespace
 
-TEST_CASE("of many servers that hang none is waited for behind another") {
-  constexpr int64_t kConnectMs = 1'000;
-  TestCluster cluster(7);
-  OnCluster s(64, cluster);
-  push_one(*s.queue, "t", "x");
-  const size_t home = cluster.owner_of(s.meta_key());
-  const auto open_by = [&](const std::string& hosts) {
-    return answered(real_time_engine().open(
-        {"redis://" + hosts + "/?prefix=" + s.prefix + "&connect=1s&timeout=1s", "default"}, {}));
-  };
-  for (const size_t i : {1U, 2U, 3U}) cluster.node((home + i) % 7).stop();
-  SECTION("where shards are reached") {
-    std::unique_ptr<Queue> queue = open_by(cluster.address(home));
-    const int64_t ms = ms_of([&] { static_cast<void>(queue->lease({})); });
-    INFO(ms);
-    CHECK(ms < 2 * kConnectMs);
-  }
-  SECTION("where one is sought that tells of all") {
-    std::string hosts;
-    for (const size_t i : {1U, 2U, 3U, 0U})
-      hosts += (hosts.empty() ? "" : ",") + cluster.address((home + i) % 7);
-    for (int again = 0; again < 4; ++again) {  // by chance it begins with one of them
-      const int64_t ms = ms_of([&] { open_by(hosts); });
-      INFO(ms);
-      CHECK(ms < 2 * kConnectMs + kConnectMs / 2);
-    }
-  }
-  for (const size_t i : {1U, 2U, 3U}) cluster.node((home + i) % 7).go_on();
-}
-
 TEST_CASE("a guard sees to its worker's messages on servers that answer while another hangs") {
   TestCluster cluster(3);
   OnCluster s(16, cluster);
@@ -145,12 +115,15 @@ TEST_CASE("who lives on servers that answer is heard by them while others of the
     if (std::find(victims.begin(), victims.end(), owner) == victims.end()) there.push_back({tag, owner});
   }
   REQUIRE((!there.empty() && there.size() < s.tags().size()));
-  // Once it is heard by itself, and so connected to all.
-  const std::vector<std::string> before = ends(cluster, there);
-  wait_until([&] {
-    const std::vector<std::string> now = ends(cluster, there);
-    return std::equal(now.begin(), now.end(), before.begin(), std::not_equal_to<>());
-  });
+  // Once it was heard by itself, and so is connected to all, and has told each what it holds, which it does
+  // in that round.
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<std::string> before = ends(cluster, there);
+    wait_until([&] {
+      const std::vector<std::string> now = ends(cluster, there);
+      return std::equal(now.begin(), now.end(), before.begin(), std::not_equal_to<>());
+    });
+  }
   for (const size_t victim : victims) cluster.node(victim).stop();
   int64_t least = INT64_MAX;
   const int64_t end_ms = system_clock().boot_ms() + kHangMs;
@@ -159,7 +132,7 @@ TEST_CASE("who lives on servers that answer is heard by them while others of the
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   for (const size_t victim : victims) cluster.node(victim).go_on();
-  CHECK(least > 5'000);
+  CHECK(least > 8'000);
 }
 
 }  // namespace fq::test

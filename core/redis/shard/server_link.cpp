@@ -97,11 +97,6 @@ bool ServerLink::tries_again(const Error& error, int tries, int64_t deadline_ms)
 
 /// First it is known where each goes: who finds that out may have to ask a server, too.
 std::vector<ServerLink::Try> ServerLink::try_all(std::span<const Call> calls, Copy copy) {
-  std::vector<std::string_view> keys;
-  for (const Call& call : calls) {
-    if (call.key) keys.push_back(*call.key);
-  }
-  if (keys.size() > 1) nodes_.reach(keys);
   std::vector<Try> tries;
   for (const Call& call : calls) {
     Result<std::shared_ptr<Server>> server = call.key ? nodes_.of_key(*call.key) : nodes_.any();

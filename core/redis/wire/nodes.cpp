@@ -2,9 +2,7 @@
 
 // System.
 #include <algorithm>
-#include <future>
-#include <utility>
-#include <vector>
+#include <set>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
@@ -102,12 +100,7 @@ Result<std::shared_ptr<Server>> Nodes::at(const std::string& name) {
   if (std::shared_ptr<Server> server = connected(node)) return server;
   const int64_t begin_ms = system_clock().boot_ms();
   if (begin_ms < node.away_until_ms) return *node.fault;
-  return note(node, begin_ms, Server::open(place_at(name), password_));
-}
-
-/// What came of a try to reach it.
-Result<std::shared_ptr<Server>> Nodes::note(Node& node, int64_t begin_ms,
-                                            Result<std::unique_ptr<Server>> opened) {
+  Result<std::unique_ptr<Server>> opened = Server::open(place_at(name), password_);
   if (!opened) {
     const int64_t now_ms = system_clock().boot_ms();
     node.away_until_ms = now_ms + std::max(kLetAloneMinMs, kLetAlone * (now_ms - begin_ms));
@@ -116,32 +109,6 @@ Result<std::shared_ptr<Server>> Nodes::note(Node& node, int64_t begin_ms,
   }
   node.server = std::move(opened).value();
   return node.server;
-}
-
-void Nodes::reach(std::span<const std::string_view> keys) {
-  if (!any() || !is_cluster_ || !learn()) return;  // whoever asks for one of them is told why
-  std::set<uint16_t> owners;
-  for (const std::string_view key : keys) owners.insert(owner_.at(slot_of(key)));
-  connect(owners);
-}
-
-/// One alone is reached by who needs it.
-void Nodes::connect(const std::set<uint16_t>& owners) {
-  const int64_t begin_ms = system_clock().boot_ms();
-  std::vector<std::string> missing;
-  for (const uint16_t owner : owners) {
-    if (owner == 0) continue;
-    Node& node = nodes_[names_[owner - 1]];
-    if (!connected(node) && begin_ms >= node.away_until_ms) missing.push_back(names_[owner - 1]);
-  }
-  if (missing.size() < 2) return;
-  std::vector<std::future<Result<std::unique_ptr<Server>>>> opening;
-  for (const std::string& name : missing) {
-    opening.push_back(std::async(std::launch::async,
-                                 [this, place = place_at(name)] { return Server::open(place, password_); }));
-  }
-  for (size_t i = 0; i < missing.size(); ++i)
-    static_cast<void>(note(nodes_[missing[i]], begin_ms, opening[i].get()));
 }
 
 void Nodes::take_range(const Reply& range, const std::string& asked) {
@@ -191,7 +158,6 @@ Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
   if (!is_cluster_) return std::vector<std::shared_ptr<Server>>{server};
   FQ_TRY(learn());
   const std::set<uint16_t> owners(owner_.begin(), owner_.end());
-  connect(owners);
   std::vector<std::shared_ptr<Server>> all;
   for (const uint16_t owner : owners) {
     if (owner == 0) continue;

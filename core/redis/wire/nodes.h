@@ -9,8 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +25,6 @@ class Nodes {
   /// The one that has this key, as far as is known.
   Result<std::shared_ptr<Server>> of_key(std::string_view key);
   Result<std::shared_ptr<Server>> any();
-  /// Connects to those that have these keys, all at the same time: of many that hang none is waited for
-  /// behind another.
-  void reach(std::span<const std::string_view> keys);
   /// Where one more connection to the one that has this key leads.
   Result<RedisPlace> place_of_key(std::string_view key);
   /// All that have keys.
@@ -54,9 +49,6 @@ class Nodes {
   };
   Result<void> learn();
   Result<std::shared_ptr<Server>> at(const std::string& name);
-  void connect(const std::set<uint16_t>& owners);
-  static Result<std::shared_ptr<Server>> note(Node& node, int64_t begin_ms,
-                                              Result<std::unique_ptr<Server>> opened);
   RedisPlace place_at(const std::string& name) const;
   static std::shared_ptr<Server> connected(Node& node);
   void take_range(const Reply& range, const std::string& asked);

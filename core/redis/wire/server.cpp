@@ -3,11 +3,8 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <future>
 #include <map>
 #include <random>
-#include <utility>
-#include <vector>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
@@ -43,25 +40,14 @@ Result<std::unique_ptr<Server>> Server::open(const RedisPlace& place, const std:
   // Clients of several servers do not all come to the first. Where none is there, the same one is named
   // always.
   const size_t count = place.hosts.size(), first = std::random_device{}() % count;
-  Result<std::unique_ptr<Server>> server = try_host(place, &place.hosts[first], password);
-  if (server || server.error().kind != ErrorKind::later || count == 1) return server;
-  Error fault = server.error();
-  // The others at the same time: those that hang are not waited for one after the other.
-  std::vector<std::future<Result<std::unique_ptr<Server>>>> others;
-  for (size_t i = 1; i < count; ++i) {
-    const RedisPlace::Host* const host = &place.hosts[(first + i) % count];
-    others.push_back(std::async(std::launch::async, [&, host] { return try_host(place, host, password); }));
+  std::optional<Error> fault;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = (first + i) % count;
+    Result<std::unique_ptr<Server>> server = try_host(place, &place.hosts[at], password);
+    if (server || server.error().kind != ErrorKind::later) return server;
+    if (!fault || at == 0) fault = server.error();
   }
-  std::optional<Result<std::unique_ptr<Server>>> found;
-  for (size_t i = 1; i < count; ++i) {
-    Result<std::unique_ptr<Server>> other = others[i - 1].get();
-    if (!other && other.error().kind == ErrorKind::later) {
-      if ((first + i) % count == 0) fault = other.error();
-    } else if (!found) {
-      found = std::move(other);
-    }
-  }
-  return found ? std::move(*found) : Result<std::unique_ptr<Server>>(std::move(fault));
+  return *fault;
 }
 
 Result<std::unique_ptr<Server>> Server::try_host(const RedisPlace& place, const RedisPlace::Host* host,

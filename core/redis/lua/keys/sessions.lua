@@ -4,7 +4,7 @@
 -- the latest each few seconds. Then all that it holds comes back at once.
 local M = {}
 local ALIVE = 15000
-local RENEWED = 5000  -- after so long a call is worth a write
+local RENEWED = 4000  -- after so long a call is worth a write; before 5 s are over, so that each sign of life counts
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local NEWS_MOST = 1024  -- taken by one call
