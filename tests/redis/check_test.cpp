@@ -128,14 +128,16 @@ struct Damaged : Checked {
     constexpr std::string_view kGone[] = {
         "q:b", "q:a/x", "n:b", "n:", "n:a", "r:", "r:a", "t", "i", "c:b", "c:run"};
     const std::string nobody("\xff\0\0\0\0\0\0\0\x63", 9);
-    if (what < kDamages - 5) command(server, {"DEL", key_of(kGone[what])});
+    if (what < kDamages - 7) command(server, {"DEL", key_of(kGone[what])});
+    if (what == kDamages - 7) command(server, {"SET", key_of("n:b"), "cut"});
+    if (what == kDamages - 6) command(server, {"SET", key_of("c:b"), "cut"});
     if (what == kDamages - 5) command(server, {"HDEL", key_of("h"), "sums"});
     if (what == kDamages - 4) command(server, {"ZADD", key_of("q:b"), "-9", nobody});
     if (what == kDamages - 3) command(server, {"ZADD", key_of("t"), "1e14", nobody.substr(1)});
     if (what == kDamages - 2) add_one(key_of("am"), "a", 16);
     if (what == kDamages - 1) add_one(key_of("p"), "p", 48);
   }
-  static constexpr int kDamages = 16;
+  static constexpr int kDamages = 18;
 };
 
 }  // namespace

@@ -194,6 +194,26 @@ TEST_CASE(
   CHECK(payloads_of(answered(c.queue->lease(request))) == std::vector<std::string>{"x"});
 }
 
+TEST_CASE("one of which it is lost what it waits for stops nothing, and is served behind that") {
+  Losing c;
+  const MessageId first = push_one(*c.queue, "a", "first");
+  NewMessage message;
+  message.tenant = "b";
+  message.payload = as_bytes("after");
+  message.after = {first};
+  const MessageId after = answered(c.queue->push({&message, 1})).items.at(0).id;
+  const std::string key = "fq1:fq:{default:0:0}:a:" + std::to_string(number(after));
+  const bool is_cut = GENERATE(false, true);
+  if (is_cut) command(c.server, {"SET", key, "cut"});
+  if (!is_cut) command(c.server, {"DEL", key});
+  c.look_at_all(after);
+  Settle ack;
+  ack.receipt = answered(c.queue->lease(for_a_minute())).deliveries.at(0).receipt;
+  CHECK(answered(c.queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+  CHECK(payloads_of(answered(c.queue->lease(for_a_minute()))) == std::vector<std::string>{"after"});
+  CHECK(answered(c.queue->check()).findings.empty());
+}
+
 TEST_CASE("many lost records in one place cost one another's time only") {
   Losing c;
   const size_t count = 200;

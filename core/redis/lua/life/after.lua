@@ -119,7 +119,8 @@ function M.settle(call)
       local waiter = waits.first(call, id)
       while waiter and ends.may_go_on(call) do
         local m = store.find(call, waiter)
-        if m then settle_wait(call, m, id, state) else waits.let_go(call, waiter, id) end
+        waits.let_go(call, waiter, id)  -- also where it is lost that it waits, or all of it
+        if m then settle_wait(call, m, id, state) end
         ends.count_step(call)
         waiter = waits.first(call, id)
       end
