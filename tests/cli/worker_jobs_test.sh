@@ -48,15 +48,15 @@ clear_all
 # Time limits.
 id=$(fq push x)
 started=$(now_ms)
-gives 0 'timed out' worker --once --timeout 200ms --grace 200ms --backoff 1h..2h -- sh -c 'trap "" TERM; while :; do read -r x; done </dev/zero'
+gives 0 'timed out' worker --once --timeout 200ms --grace 200ms --backoff "$long" -- sh -c 'trap "" TERM; while :; do read -r x; done </dev/zero'
 is 'a job that ignores TERM is killed, and that counts' 'delayed 1 ["timed out",9]' \
   "$(state "$id") $(json .attempts "$id") $(json '.last_error | [.reason, .signal]' "$id")"
 is 'not before its time' yes "$([ $(($(now_ms) - started)) -ge 400 ] && echo yes)"
 id=$(fq push x)
-gives 0 'timed out' worker --once --timeout 200ms --grace 1h --backoff 1h..2h -- sh -c 'kill -STOP $$'
+gives 0 'timed out' worker --once --timeout 200ms --grace 1h --backoff "$long" -- sh -c 'kill -STOP $$'
 is 'one that stops itself hears TERM' 'delayed [15]' "$(state "$id") $(json '.last_error | [.signal]' "$id")"
 id=$(fq push x --timeout 200ms)
-gives 0 'timed out' worker --once --timeout 1h --backoff 1h..2h -- sleep 60
+gives 0 'timed out' worker --once --timeout 1h --backoff "$long" -- sleep 60
 is "a message's own limit goes first" delayed "$(state "$id")"
 id=$(fq push x)
 # The sleep outlasts the limit that was moved; the limit leaves a loaded machine the time to start fq.
@@ -157,7 +157,7 @@ ends 0 'INT ends an idle worker'
 mkfifo "$work/pipe"
 for n in {1..40}; do fq push "$n" >/dev/null; done
 exec 7<>"$work/pipe"
-"$FQ" worker --backoff 1h..2h --grace 100ms -- sh -c 'echo started >>"$0"; head -c 60000 /dev/zero >&2; exit 1' "$work/job" >&7 2>&7 & worker=$!
+"$FQ" worker --backoff "$long" --grace 100ms -- sh -c 'echo started >>"$0"; head -c 60000 /dev/zero >&2; exit 1' "$work/job" >&7 2>&7 & worker=$!
 await holds_text "$work/job"
 await grep -q '^State:.*S' "/proc/$worker/status"
 kill -TERM "$worker"

@@ -12,16 +12,16 @@ gives 0 'exit 65; buried' worker --once -- sh -c 'exit 65'
 is 'exit 65 buries' 'dead [65,null,"exit 65"]' "$(state "$id") $(json '.last_error | [.exit, .signal, .reason]' "$id")"
 for status in 1 75 255; do
   id=$(fq push x)
-  gives 0 "exit $status; again in" worker --once --backoff 1h..2h -- sh -c "exit $status"
+  gives 0 "exit $status; again in" worker --once --backoff "$long" -- sh -c "exit $status"
   is "exit $status is tried again" "delayed 1 [$status,null]" \
     "$(state "$id") $(json .attempts "$id") $(json '.last_error | [.exit, .signal]' "$id")"
 done
 id=$(fq push x)
-gives 0 'signal 9' worker --once --backoff 1h..2h -- sh -c 'kill -KILL $$'
+gives 0 'signal 9' worker --once --backoff "$long" -- sh -c 'kill -KILL $$'
 is 'a signal is tried again' 'delayed [null,9,"signal 9"] 0' \
   "$(state "$id") $(json '.last_error | [.exit, .signal, .reason]' "$id") $(json .crashes "$id")"
 id=$(fq push x --attempts 2)
-gives 0 'attempt 1 of 2' worker --once --backoff 1h..2h -- false
+gives 0 'attempt 1 of 2' worker --once --backoff "$long" -- false
 fq kick "$id"
 gives 0 'exit 1' worker --once --backoff 0s..0s -- false
 fq cancel --all --state all --yes >/dev/null

@@ -28,25 +28,29 @@ std::vector<std::string> LifeSign::words() {
   return words;
 }
 
-void LifeSign::add_to(Round& round) {
-  round.add(shard_, words(), is_heard_, [this](const Reply&) { tell_holdings(); });
+void LifeSign::add_to(Round& round) { round.add(shard_, words(), is_heard_); }
+
+void LifeSign::begin_telling() {
+  if (is_heard_ && !holdings_->is_told(shard_.server_run())) telling_ = holdings_->begin_telling();
 }
 
-/// Which server it is that hears us is known when it has answered.
-void LifeSign::tell_holdings() {
-  if (holdings_->is_told(shard_.server_run())) return;
-  const Result<void> told = tell(holdings_->begin_telling());
-  holdings_->end_telling(told ? shard_.server_run() : std::string());
-}
-
-Result<void> LifeSign::tell(const Holdings::Words& words) {
-  for (bool more = true; more;) {
-    FQ_TRY_SET(const Reply reply,
-               shard_.change("change", {"holds", words.heard_serial, words.leases, words.runs, words.calls},
-                             Shard::Lost::is_repeated));
-    more = reply.at(1).at(0).number == 1;
+bool LifeSign::add_holdings_to(Round& round) {
+  if (!telling_) return false;
+  if (!is_heard_) {
+    end_telling("");
+    return false;
   }
-  return {};
+  round.add(shard_, {"holds", telling_->heard_serial, telling_->leases, telling_->runs, telling_->calls},
+            is_heard_, [this](const Reply& reply) {
+              const bool more = reply.at(1).at(0).number == 1;
+              if (!more) end_telling(shard_.server_run());
+            });
+  return true;
+}
+
+void LifeSign::end_telling(const std::string& server) {
+  telling_.reset();
+  holdings_->end_telling(server);
 }
 
 /// A server that does not hear it finds out in time.

@@ -5,6 +5,7 @@
 // System.
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 // fq, below us.
@@ -27,6 +28,10 @@ class LifeSign {
   /// With those of the other shards of its queue. One that fails is made up for: three fit into the server's
   /// patience.
   void add_to(Round& round);
+  /// Behind the sign. Which server it is that hears us is known when it has answered.
+  void begin_telling();
+  /// A part of what it has, where that is being told. False: nothing is left to tell.
+  bool add_holdings_to(Round& round);
   ServerLink& link() const { return shard_.link(); }
   /// The last: the session has nothing any more. Not beside the others.
   void leave();
@@ -34,11 +39,11 @@ class LifeSign {
 
  private:
   std::vector<std::string> words();
-  void tell_holdings();
-  Result<void> tell(const Holdings::Words& words);
+  void end_telling(const std::string& server);
 
   Shard shard_;
   bool is_heard_ = true;
+  std::optional<Holdings::Words> telling_;
   std::mutex mutex_;
   std::vector<std::string> attendance_;  // as the server's program reads it; empty: it is none
   const std::shared_ptr<Holdings> holdings_ = std::make_shared<Holdings>();

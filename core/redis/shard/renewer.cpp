@@ -13,6 +13,20 @@ namespace {
 
 constexpr auto kRenewAfter = std::chrono::seconds(5);  // of the 15 s after which the server gives up
 
+/// What they have comes behind all signs: a server that hangs while it is told that keeps no sign from others.
+void tell(const std::vector<LifeSign*>& signs) {
+  Round round(signs[0]->link());
+  for (LifeSign* const sign : signs) sign->add_to(round);
+  round.tell();
+  for (LifeSign* const sign : signs) sign->begin_telling();
+  for (bool more = true; more;) {
+    Round holdings(signs[0]->link());
+    more = false;
+    for (LifeSign* const sign : signs) more = sign->add_holdings_to(holdings) || more;
+    holdings.tell();
+  }
+}
+
 }  // namespace
 
 Renewer::~Renewer() {
@@ -57,11 +71,10 @@ void Renewer::renew() {
 /// Those that come meanwhile are told of the next time.
 void Renewer::tell_all(std::unique_lock<std::mutex>& lock) {
   if (signs_.empty()) return;
-  Round round(signs_[0]->link());
-  for (LifeSign* const sign : signs_) sign->add_to(round);
+  const std::vector<LifeSign*> signs = signs_;
   is_telling_ = true, ++rounds_;
   lock.unlock();
-  round.tell();
+  tell(signs);
   lock.lock();
   is_telling_ = false;
   changed_.notify_all();
