@@ -1,5 +1,7 @@
 // lost_records_test - a message whose record is missing on the server, or damaged, costs that message: all
-// others go on, and check names it. System.
+// others go on, and check names it.
+
+// System.
 #include <algorithm>
 // Tests.
 #include "tests/redis/fixture.h"
@@ -212,6 +214,28 @@ TEST_CASE("one of which it is lost what it waits for stops nothing, and is serve
   CHECK(answered(c.queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
   CHECK(payloads_of(answered(c.queue->lease(for_a_minute()))) == std::vector<std::string>{"after"});
   CHECK(answered(c.queue->check()).findings.empty());
+}
+
+TEST_CASE("a tenant of which it is lost what is ready stops nobody, is named, and served after a repair") {
+  Losing c;
+  const bool by_rank = GENERATE(false, true);
+  CAPTURE(by_rank);
+  if (by_rank) c.set("", PolicyKey::scope, static_cast<int64_t>(Scope::queue));
+  const MessageId first = push_one(*c.queue, "a", "1");
+  push_one(*c.queue, "a", "2");
+  push_one(*c.queue, "b", "3");
+  command(c.server, {"DEL", "fq1:fq:{default:0:0}:q:a"});
+  c.look_at_all(first);
+  CHECK(payloads_of(answered(c.queue->lease(for_a_minute(9)))) == std::vector<std::string>{"3"});
+  CHECK(
+      c.queue->take_notices() ==
+      std::vector<std::string>{"tenant 'a': which of its messages are ready is lost; see fq check --repair"});
+  CHECK(answered(c.queue->lease(for_a_minute(9))).lost == 0);
+  push_one(*c.queue, "a", "4");
+  CHECK(payloads_of(answered(c.queue->lease(for_a_minute(9)))) == std::vector<std::string>{"4"});
+  CHECK(c.finds("message 1: is ready"));
+  answered(c.queue->check({.repair = true}));
+  CHECK(payloads_of(answered(c.queue->lease(for_a_minute(9)))) == std::vector<std::string>{"1", "2"});
 }
 
 TEST_CASE("many lost records in one place cost one another's time only") {

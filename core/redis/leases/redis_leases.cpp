@@ -135,11 +135,17 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
   return unfit.empty() ? Result<void>() : bury(unfit, reply);
 }
 
-/// Ids that the server's program has passed over.
-void RedisLeases::note_lost(const Reply& ids, LeaseReply& reply) {
-  for (const Reply& id : ids.items)
-    notices_.push_back("message " + id.text + ": its record is lost; it was passed over, see fq check");
-  reply.lost += ids.items.size();
+/// What the server's program has passed over: ids, and of tenants whose list of what is ready is gone the
+/// name.
+void RedisLeases::note_lost(const Reply& lost, LeaseReply& reply) {
+  for (const Reply& each : lost.items) {
+    const bool is_message = each.items.empty();
+    notices_.push_back(is_message
+                           ? "message " + each.text + ": its record is lost; it was passed over, see fq check"
+                           : "tenant " + in_quotes(each.items[0].text) +
+                                 ": which of its messages are ready is lost; see fq check --repair");
+  }
+  reply.lost += lost.items.size();
 }
 
 Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {

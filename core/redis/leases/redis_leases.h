@@ -108,7 +108,7 @@ class RedisLeases {
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers,
                     const Sent* sent = nullptr);
   unsigned bell_word(const Progress& progress);
-  void note_lost(const Reply& ids, LeaseReply& reply);
+  void note_lost(const Reply& lost, LeaseReply& reply);
   Result<void> add_news(const Reply& news, LeaseReply& reply);
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<std::vector<std::string>> records_of(const Reply& taken);

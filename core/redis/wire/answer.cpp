@@ -45,6 +45,8 @@ constexpr Meaning kMeanings[] = {
     {"ERR DB index is out of range", ErrorKind::config, "has no database of this number"},
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
+    {"ERR user_function", ErrorKind::unusable,
+     "has something in this queue that cannot be read; see fq check --repair"},
     {"FQLEAVING", ErrorKind::later,
      "the message that this would replace is on its way to another queue; try again"},
     {"FQIDS", ErrorKind::unusable,
@@ -55,7 +57,8 @@ constexpr Meaning kMeanings[] = {
 };
 
 bool begins_with_word(std::string_view text, std::string_view word) {
-  return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+  return text.starts_with(word) &&
+         (text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ':');
 }
 
 /// Takes the first word of a text out of it.

@@ -12,6 +12,11 @@ function M.num(x)
   return string.format('%.0f', x)
 end
 
+-- The number of eight bytes that a member of a zset has from there on; 0, which no message has: it is damaged.
+function M.number_in(member, from)
+  return from > 0 and #member >= from + 7 and (struct.unpack('>I8', member, from)) or 0
+end
+
 -- Bytes as memcmp has them and as a zset orders its members; `<` would go by the server's locale.
 function M.before(a, b)
   for i = 1, math.min(#a, #b) do

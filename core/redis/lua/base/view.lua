@@ -12,7 +12,7 @@ function M.open(key, order_of)
 end
 
 -- Of members that are a number of eight bytes.
-function M.by_number(member) return (struct.unpack('>I8', member)) end
+function M.by_number(member) return text.number_in(member, 1) end
 
 local function goes_before(order_of, a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end

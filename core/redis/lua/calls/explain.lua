@@ -150,9 +150,8 @@ function M.rivals(call, args)
   if from == 0 and not is_own and p.own.seated then look_at(p.own, p.own.count) end
   local page = redis.call('ZRANGE', call.tag .. 'r:' .. p.path, from, from + RIVALS - 1)
   for _, member in ipairs(page) do
-    local path = string.sub(member, 9)
-    if is_own or path ~= n.path then
-      local each = seats.node(call, path)
+    local each = seats.child(call, p, member)
+    if each and (is_own or each ~= n) then
       look_at(each, each.kids == 0 and each.own.count or math.huge)
     end
   end

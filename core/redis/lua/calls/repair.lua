@@ -114,8 +114,8 @@ local function mend_ring(call, n)
   local key, kids = call.tag .. 'r:' .. n.path, 0
   local ring = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
   for i = 1, #ring, 2 do
-    local child = seats.node(call, string.sub(ring[i], 9))
-    if child.seated and child.tag == tonumber(ring[i + 1]) and struct.unpack('>I8', ring[i]) == child.seq then
+    local child = seats.child(call, n, ring[i])
+    if child and child.seated and child.tag == tonumber(ring[i + 1]) and seats.seq_of(ring[i]) == child.seq then
       kids, n.joins = kids + 1, math.max(n.joins, child.seq + 1)
     else
       redis.call('ZREM', key, ring[i])

@@ -2,7 +2,7 @@
 -- time and the id of one that need not be there any more. Of thousands with the same time it is found by halves.
 local M = {}
 
-local function id_of(member) return (struct.unpack('>I8', member)) end
+local id_of = view.by_number
 
 -- How many are at that place or before it.
 local function rank_behind(key, at, id)

@@ -11,9 +11,9 @@ function M.place_of(m)
   return KEYED, '\1' .. string.gsub(m.key, '%z', '\0\255') .. '\0\0' .. rank .. id
 end
 local function order_of(member)
-  if string.byte(member) == 255 then return (struct.unpack('>I8', member, 2)) end
+  if string.byte(member) == 255 then return text.number_in(member, 2) end
 end
-function M.id_of(member) return (struct.unpack('>I8', member, #member - 7)) end
+function M.id_of(member) return text.number_in(member, #member - 7) end
 
 -- What of a member says where it stands among those of other tenants; behind it is something else.
 function M.rank_of(member)

@@ -41,13 +41,13 @@ function M.run(call, args)
   local found = {''}
   local page = redis.call('ZRANGE', call.tag .. 'i', '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, LOOKED_AT)
   for _, member in ipairs(page) do
-    local id = struct.unpack('>I8', member)
+    local id = view.by_number(member)
     local m = store.find(call, id)
     local taken = m and not m.leaving and (state < 0 or m.state == state) and is_below(m.path, tenant) and
       (reason == '' or string.find(reason_of(call, m), reason, 1, true)) and
       (args[7] == nil or has_tag(call, m, args[7], args[8]))
     if taken then found[#found + 1] = text.num(id) end
-    found[1] = text.num(id)
+    if id > 0 then found[1] = text.num(id) end  -- a damaged one would lead back to the first page
     if #found > n then return found end
   end
   if #page < LOOKED_AT then found[1] = '' end

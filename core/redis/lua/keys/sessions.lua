@@ -125,7 +125,7 @@ function M.held(call, nonce, most)
   local ids = {}
   for entry in view.each(held_by(call, nonce)) do
     if #ids == most then break end
-    ids[#ids + 1] = (struct.unpack('>I8', entry[2]))
+    ids[#ids + 1] = view.by_number(entry[2])
   end
   return ids
 end

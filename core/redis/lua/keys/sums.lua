@@ -3,6 +3,7 @@ local M = {}
 local SECONDS = 900  -- of which it is known how much happened in each
 local RATES = {pushed = 1, popped = 2, acked = 3}
 local COUNTS = '<dddd'
+local COUNTS_BYTES = 32  -- what is shorter is damaged, and counts for nothing
 local HALF_MS = 30000
 local LATELY = '<dd'  -- what a tenant was given, as of the last of those half minutes in which it was given something
 
@@ -55,7 +56,8 @@ function M.rates(call)
   local found, now = {0, 0, 0, 0, 0, 0, 0, 0, 0}, math.floor(call.now / 1000)
   local all = redis.call('HVALS', call.tag .. 'rt')
   for _, bytes in ipairs(all) do
-    local second, counts = struct.unpack('<d', bytes), {struct.unpack('<ddd', bytes, 9)}
+    local second, counts = -math.huge, {}
+    if #bytes == COUNTS_BYTES then second, counts = struct.unpack('<d', bytes), {struct.unpack('<ddd', bytes, 9)} end
     for i, minutes in ipairs({1, 5, 15}) do
       for k = 1, 3 do
         if now - second < 60 * minutes then found[3 * i - 3 + k] = found[3 * i - 3 + k] + counts[k] end
@@ -72,7 +74,7 @@ local function write_rates(call)
   local lately = call.lately
   if lately[1] + lately[2] + lately[3] == 0 then return end
   local bytes = redis.call('HGET', call.tag .. 'rt', field)
-  if bytes and struct.unpack('<d', bytes) == now then
+  if bytes and #bytes == COUNTS_BYTES and struct.unpack('<d', bytes) == now then
     local _, pushed, popped, acked = struct.unpack(COUNTS, bytes)
     lately = {lately[1] + pushed, lately[2] + popped, lately[3] + acked}
   end

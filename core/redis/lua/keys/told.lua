@@ -105,7 +105,7 @@ function M.write(call)
     view.put(M.times(call), m.timer, records.member_of(m))
   end
   for _, member in ipairs(call.forgotten) do
-    local name = text.num((struct.unpack('>I8', member)))
+    local name = text.num(view.by_number(member))
     redis.call('UNLINK', call.tag .. 'm:' .. name, call.tag .. 'f:' .. name, call.tag .. 'g:' .. name,
       call.tag .. 'st:' .. name)
     redis.call('ZREM', call.tag .. 'z', member)

@@ -3,6 +3,7 @@
 -- A hash has them by tenant, kind and key: the message, and until when (0: for as long as that holds it). What is
 -- held after an ack is in a zset by its end, from where others take it away.
 local M = {}
+local ENTRY_BYTES = 16  -- one of another length is damaged, and holds nothing
 local SWEPT = 64  -- whose time is over, in one call
 
 local function name_of(path, debounced, key) return path .. '\0' .. (debounced and 'd' or 'u') .. key end
@@ -12,7 +13,7 @@ local function entry_of(call, name)
   if not entry then
     local bytes = redis.call('HGET', call.tag .. 'u', name)
     entry = {id = 0, until_ = 0}
-    if bytes then entry.id, entry.until_ = struct.unpack('<dd', bytes) end
+    if bytes and #bytes == ENTRY_BYTES then entry.id, entry.until_ = struct.unpack('<dd', bytes) end
     call.uniques[name] = entry
   end
   return entry

@@ -13,8 +13,13 @@ end
 -- The first that waits for it, or nil. Most queues have none that ever waited.
 function M.first(call, id)
   if call.waits == 0 then return nil end
-  local first = view.first(view_of(call, 'w:', id))
-  return first and (struct.unpack('>I8', first[2])) or nil
+  local waiters = view_of(call, 'w:', id)
+  local first = view.first(waiters)
+  while first and view.by_number(first[2]) == 0 do  -- it is damaged, and nobody could let it go
+    view.take(waiters, first[2])
+    first = view.first(waiters)
+  end
+  return first and view.by_number(first[2]) or nil
 end
 
 -- Each that died with it.
@@ -22,7 +27,7 @@ function M.buried(call, id)
   local each = view.each(view_of(call, 'y:', id))
   return function()
     local entry = each()
-    return entry and (struct.unpack('>I8', entry[2]))
+    return entry and view.by_number(entry[2])
   end
 end
 

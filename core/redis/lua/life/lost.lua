@@ -12,17 +12,25 @@ local function give_up(call, n, id, member)
   call.lost[#call.lost + 1] = text.num(id)
 end
 
+-- What says which of its messages are ready is lost, as whole: they are in no place until a repair puts them back.
+local function give_up_all(call, n)
+  n.own.count = 1
+  tree.unready(call, n, call.now)
+  call.lost = call.lost or {}
+  call.lost[#call.lost + 1] = {n.path}
+end
+
 -- Whose turn it is, `own` where that is said, and its first message, which is not taken yet; nil: nobody's.
 local LOST_MOST = 64  -- given up in one call
 function M.next_turn(call, top, own)
   repeat
     local n = own or pick.next(call, top)
     if not n or (own and (own.own.count == 0 or pick.is_blocked(call, own, true))) then return nil end
-    local member = view.first(queues.of(call, n.path))[2]
-    local id = queues.id_of(member)
-    local m = store.find(call, id)
+    local first = view.first(queues.of(call, n.path))
+    local id = first and queues.id_of(first[2])
+    local m = first and store.find(call, id)
     if m then return n, m end
-    give_up(call, n, id, member)
+    if first then give_up(call, n, id, first[2]) else give_up_all(call, n) end
   until #call.lost == LOST_MOST
 end
 

@@ -29,7 +29,8 @@ local function next_by_pools(call, n)
   local own_done = not n.own.seated
   for _, entry in ipairs(view.all(seats.ring_of(call, n))) do
     if not own_done and has_own_turn(n.own, entry) then return n end
-    local found = next_by_pools(call, seats.node(call, string.sub(entry[2], 9)))
+    local child = seats.child(call, n, entry[2])
+    local found = child and next_by_pools(call, child)
     if found then return found end
   end
   return not own_done and n or nil
@@ -45,7 +46,9 @@ function M.next(call, top)
     local first = n.kids > 0 and view.first(seats.ring_of(call, n)) or nil
     if has_own_turn(n.own, first) then return n end
     if not first then return nil end
-    n = seats.node(call, string.sub(first[2], 9))
+    local child = seats.child(call, n, first[2])
+    if not child then view.take(seats.ring_of(call, n), first[2]) end
+    n = child or n
   end
 end
 
@@ -63,7 +66,8 @@ function M.is_first(call, s, p)
   if pools.any(call) then
     first = nil
     for _, entry in ipairs(view.all(seats.ring_of(call, p))) do
-      first = first or (next_by_pools(call, seats.node(call, string.sub(entry[2], 9))) and entry)
+      local child = seats.child(call, p, entry[2])
+      first = first or (child and next_by_pools(call, child) and entry)
     end
   end
   if not s.own then return has_own_turn(p.own, first) end

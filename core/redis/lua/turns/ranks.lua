@@ -28,10 +28,10 @@ local function entry_of(s, rank)
 end
 local function child_of(entry) return string.sub(entry[2], #queues.rank_of(entry[2]) + 17) end
 
--- Of its own first message: {score, bytes}.
+-- Of its own first message: {score, bytes}. Where what it has ready is lost, its turn comes first, and that is seen.
 local function rank_of_own(call, n)
   local first = view.first(queues.of(call, n.path))
-  return {first[1], queues.rank_of(first[2])}
+  return first and {first[1], queues.rank_of(first[2])} or {-math.huge, '\255'}
 end
 
 -- What it gives first; nil: nothing sits there.
@@ -96,8 +96,9 @@ local function best_by_pools(call, n, by_age)
   local best = n.own.seated and {n.own, rank_of_own(call, n), n} or nil
   local highest = best and best[2]
   for _, entry in ipairs(view.all(seats.ring_of(call, n))) do
-    local child = seats.node(call, string.sub(entry[2], 9))
-    local node, rank = best_by_pools(call, child, by_age)
+    local child = seats.child(call, n, entry[2])
+    local node, rank
+    if child then node, rank = best_by_pools(call, child, by_age) end
     if node then
       best = better(call, best, {child, rank, node}, by_age)
       if not highest or goes_before(rank, highest) then highest = rank end

@@ -41,6 +41,12 @@ local function ring_of(call, n)
   return ring
 end
 
+-- The node of an entry of the ring below it; nil: the entry is damaged, and could lead back to where it is from.
+local function child(call, n, member)
+  local path = string.sub(member, 9)
+  return #path > #n.path and M.node(call, path) or nil
+end
+
 -- The tenants with ready messages of their own, and the nodes of which something runs, by path.
 local function index(call, name)
   if not call.indexes[name] then call.indexes[name] = view.open(call.tag .. name) end
@@ -215,7 +221,7 @@ function M.running(call)
 end
 
 M.parent_of, M.above, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, above, each_seat, each_node, retag, pools_of
-M.count_of, M.ring_of, M.index, M.list = count_of, ring_of, index, list
+M.count_of, M.ring_of, M.child, M.index, M.list = count_of, ring_of, child, index, list
 M.touch, M.stamp = touch, stamp
 M.take_seat, M.leave_seat, M.settle, M.note_idle = take_seat, leave_seat, settle, note_idle
 

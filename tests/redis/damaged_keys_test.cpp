@@ -1,0 +1,197 @@
+// damaged_keys_test - whatever key of a queue is lost, damaged or of another type on the server: no command
+// hangs or is told what is not so, and what is healthy is served.
+
+// System.
+#include <algorithm>
+#include <functional>
+#include <map>
+// Tests.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+enum class Damage { missing, garbage, other_type };
+
+/// A queue that has some of all that there is.
+struct Full {
+  FakeClock clock;
+  TestServer server;
+  std::unique_ptr<Queue> queue = open_on(told_time_engine(), server.spool(), &clock);
+  std::unique_ptr<Queue> worker = open_on(told_time_engine(), server.spool(), &clock);
+  std::map<std::string, std::string> keys;  // what they had, as the server dumps it
+  std::vector<MessageId> ids;
+  std::vector<std::string> refusals;  // by what was asked
+
+  MessageId push(std::string_view tenant, const std::function<void(NewMessage&)>& change = {}) {
+    NewMessage message;
+    message.tenant = tenant;
+    message.payload = as_bytes("payload");
+    message.tags = {{"color", "red"}};
+    if (change) change(message);
+    ids.push_back(answered(queue->push({&message, 1})).items.at(0).id);
+    return ids.back();
+  }
+  Delivery take(std::string_view tenant, Queue& by, Hold hold = Hold::duration) {
+    LeaseRequest request = for_a_minute(1);
+    request.tenant = tenant;
+    request.hold = hold;
+    LeaseReply reply = answered(by.lease(request));
+    return std::move(reply.deliveries.at(0));
+  }
+  void policy(std::string_view path, PolicyKey key, int64_t number) {
+    answered(queue->policy_set(path, {{{key, number, 0, {}}}, {}}));
+  }
+
+  Full() {
+    policy("", PolicyKey::retention, 60'000);
+    policy("a", PolicyKey::concurrency, 5);
+    for (const std::string_view tenant : {"living", "timed", "dead", "acked", "stepped"}) {
+      push(tenant, [&](NewMessage& m) { m.unique = tenant; });
+    }
+    take("living", *worker, Hold::process);
+    take("timed", *queue);
+    Settle items[2];
+    items[0].receipt = take("dead", *queue).receipt;
+    items[0].verdict = Verdict::bury;
+    items[1].receipt = take("acked", *queue).receipt;
+    answered(queue->settle(items));
+    const Delivery job = take("stepped", *queue);
+    answered(queue->steps()->begin(job.receipt, "s", nullptr));
+    answered(queue->steps()->keep(job.receipt, "s", as_bytes("kept")));
+    push("a");
+    push("a/b");
+    push("delayed", [](NewMessage& m) { m.delay_ms = 10'000; });
+    push("held", [this](NewMessage& m) { m.after.push_back(ids[0]); });
+    push("batch", [](NewMessage& m) { m.priority = 3; });
+    ScheduleDefinition definition;
+    definition.name = "s";
+    definition.spec = "every 1d";
+    definition.message.payload = as_bytes("of s");
+    answered(queue->schedules()->set(definition));
+    answered(queue->schedules()->run("s"));
+    Reply all = command(server, {"KEYS", "*"});
+    for (const Reply& each : all.items) keys[each.text] = command(server, {"DUMP", each.text}).text;
+  }
+
+  /// All but `damaged` as it was; that is lost, has something that fq never wrote, or is of another type.
+  void restore_but(const std::string& damaged, Damage damage) {
+    command(server, {"FLUSHALL"});
+    for (const auto& [key, dump] : keys) command(server, {"RESTORE", key, "0", dump, "REPLACE"});
+    const std::string type = command(server, {"TYPE", damaged}).text;
+    if (damage != Damage::garbage) command(server, {"DEL", damaged});
+    if (damage == Damage::missing) return;
+    const bool is_text = (type == "string") == (damage == Damage::garbage);
+    if (is_text) command(server, {"SET", damaged, "garbage"});
+    if (!is_text && damage == Damage::other_type) command(server, {"RPUSH", damaged, "garbage"});
+    if (damage == Damage::other_type) return;
+    if (type == "zset") command(server, {"ZADD", damaged, "0", "garbage"});
+    if (type == "set") command(server, {"SADD", damaged, "garbage"});
+    if (type == "hash") command(server, {"HSET", damaged, "garbage", "garbage"});
+    if (type == "list") command(server, {"RPUSH", damaged, "garbage"});
+  }
+
+  template <class T>
+  void note(std::string_view what, const Result<T>& result) {
+    if (!result.ok()) refusals.push_back(std::string(what) + ": " + result.error().text);
+  }
+  Result<LeaseReply> lease(std::string_view tenant = {}) {
+    LeaseRequest request = for_a_minute(1);
+    request.tenant = tenant;
+    return queue->lease(request);
+  }
+  Result<PushReply> push_another(std::string_view tenant) {
+    NewMessage message;
+    message.tenant = tenant;
+    message.payload = as_bytes("another");
+    return queue->push({&message, 1});
+  }
+  /// All that people ask for, and what time brings.
+  void ask_for_all() {
+    note("push", push_another("new"));
+    note("peek", queue->peek({}, {}, 100));
+    Filter red;
+    red.tag = Tag{"color", "red"};
+    note("peek by tag", queue->peek(red, {}, 100));
+    note("ended", queue->ended({}, {}, 100));
+    for (const MessageId id : ids) {
+      note("get", queue->get(id));
+      note("history", queue->history(id, {}, 100));
+      note("steps", queue->steps()->list(id));
+      note("export", queue->exported(id));
+      ExplainRequest request;
+      request.id = id;
+      note("explain", queue->explain(request));
+    }
+    note("stats", queue->stats(StatsRequest()));
+    note("workers", queue->attendees());
+    note("settings", queue->policy_overrides({}, 100));
+    note("schedules", queue->schedules()->list({}, 100));
+    note("schedule run", queue->schedules()->run("s"));
+    note("check", queue->check());
+    for (int i = 0; i < 3; ++i) {
+      note("lease", lease());
+      clock.advance(70'000);
+    }
+    note("cancel", queue->mutate(std::span(ids), Action::cancel));
+    note("compact", queue->compact());
+  }
+  void mend_and_serve() {
+    answered(queue->check({.repair = true}));
+    CHECK(answered(queue->check()).findings.lines == std::vector<std::string>{});
+    answered(push_another("late"));
+    CHECK(answered(lease("late")).deliveries.size() == 1);
+  }
+};
+
+/// Of the message, the schedule or the steps that are damaged themselves.
+bool is_told_as_damaged(const std::string& refusal) {
+  return refusal.find("its record cannot be read") != std::string::npos ||
+         refusal.find("cannot be read; see fq check --repair") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("whatever key is lost or damaged, all that does not need it goes on, and a repair mends the rest") {
+  Full f;
+  for (const auto& [key, dump] : f.keys) {
+    if (key.ends_with("}:h")) continue;  // without it there is no queue
+    for (const Damage damage : {Damage::missing, Damage::garbage}) {
+      f.restore_but(key, damage);
+      f.refusals.clear();
+      CAPTURE(key, damage == Damage::garbage);
+      f.ask_for_all();
+      for (const std::string& refusal : f.refusals) {
+        INFO(refusal);
+        CHECK((damage == Damage::garbage || refusal.starts_with("schedules: ")));
+        CHECK(is_told_as_damaged(refusal));
+      }
+      f.mend_and_serve();
+    }
+  }
+}
+
+TEST_CASE(
+    "what another program has put under a key of a queue is told as that, and its end can be repaired") {
+  Full f;
+  for (const auto& [key, dump] : f.keys) {
+    if (key.ends_with("}:h")) continue;
+    f.restore_but(key, Damage::other_type);
+    f.refusals.clear();
+    CAPTURE(key);
+    f.note("push", f.push_another("new"));
+    f.note("peek", f.queue->peek({}, {}, 100));
+    f.note("lease", f.lease());
+    f.note("cancel", f.queue->mutate(std::span(f.ids), Action::cancel));
+    f.note("check", f.queue->check());
+    for (const std::string& refusal : f.refusals) {
+      INFO(refusal);
+      CHECK(refusal.find("has something of another program under a key of fq's") != std::string::npos);
+    }
+    command(f.server, {"DEL", key});
+    f.mend_and_serve();
+  }
+}
+
+}  // namespace fq::test
