@@ -50,6 +50,29 @@ TEST_CASE("a tenant of which something is set or waits is not forgotten, nor is 
   CHECK(idle.left().find("a/x") == std::string::npos);
 }
 
+TEST_CASE("compact forgets all tenants that have nothing, and what so many were in the way of can be set") {
+  IdleTenants idle;
+  for (int thousand = 0; thousand < 11; ++thousand) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 1'000; ++i) names.push_back("t" + std::to_string(1'000 * thousand + i));
+    std::vector<NewMessage> messages;
+    for (const std::string& name : names) messages.push_back(message_for(name));
+    answered(idle.queue->push(messages));
+  }
+  for (Cursor from;;) {
+    const MutateReply reply = answered(idle.queue->mutate(Filter(), Action::cancel, from, 1'000));
+    if (reply.next.text.empty()) break;
+    from = reply.next;
+  }
+  const PolicyPatch by_time{{{PolicyKey::fair_by, static_cast<int64_t>(FairBy::time), 0, {}}}, {}};
+  answered(idle.queue->compact());
+  CHECK_FALSE(idle.queue->policy_set("", by_time).ok());
+  idle.clock.advance(60'000);
+  answered(idle.queue->compact());
+  CHECK(idle.left().empty());
+  CHECK(idle.queue->policy_set("", by_time).ok());
+}
+
 TEST_CASE("a tenant that is in no list of those to be forgotten is found and mended") {
   IdleTenants idle;
   idle.serve("a");

@@ -4,7 +4,7 @@
 -- nodes that have nothing to do stand in a zset by when they are looked at (il), and say so themselves; those below others stand
 -- in one by their names (nn), for whoever has some below it stays. A call looks at as many as it has put there, and at some more.
 local M = {}
-local LOOKED_AT = 16
+local LOOKED_AT, LOOKED_AT_MOST = 16, 512
 
 local function has_nothing_to_do(n) return n.own.count == 0 and n.own.run == 0 and n.run == 0 and n.kids == 0 end
 local function has_messages(counted)
@@ -80,11 +80,17 @@ function M.prepare(call)
   end
   text.call('ZADD', call.tag .. 'nn', nested)
   if call.before.idle > call.now then return listed end
-  local most = LOOKED_AT + #listed / 2
+  local most = call.looks_at_many and LOOKED_AT_MOST or LOOKED_AT + #listed / 2
   for _, path in ipairs(redis.call('ZRANGEBYSCORE', call.tag .. 'il', '-inf', call.now, 'LIMIT', '0', most)) do
     look_at(call, seats.node(call, path), listed)
   end
   return listed
+end
+
+-- This call looks at many. Returns how many there are for it and those behind it.
+function M.look_at_many(call)
+  call.looks_at_many = true
+  return redis.call('ZCOUNT', call.tag .. 'il', '-inf', text.num(call.now))
 end
 
 -- What is wrong with how it stands there.
