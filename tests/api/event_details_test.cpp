@@ -114,6 +114,36 @@ TEST_CASE("an event of a schedule that was set says whose messages it makes") {
   if (!names.empty()) CHECK(names == "scheduled:acme");
 }
 
+TEST_CASE("what is set at run time is an event, once, and what is so no more is told with it") {
+  ON_EVERY_ENGINE(q);
+  if (engine_name(fq_engine) == "model") return;  // which keeps no log of settings
+  const int64_t begin_ms = q.clock().wall_ms();
+  const PolicyPatch heavy{{{PolicyKey::weight, 2'000, 0, {}}, {PolicyKey::limited, 60'000, 0, {}}}, {}};
+  REQUIRE(q.door().policy_set("acme/x", heavy).ok());
+  REQUIRE(q.door().policy_set("", {{{PolicyKey::attempts, 7, 0, {}}}, {}}).ok());
+  REQUIRE(q.door().policy_set("acme/x", {{}, {PolicyKey::weight}}).ok());
+  REQUIRE(q.door().policy_set("never/seen", {{}, {PolicyKey::weight}}).ok());
+  const auto text_of = [](PolicyKey key) { return " " + std::to_string(static_cast<int>(key)); };
+  EventPage page;
+  std::string told;
+  do {
+    REQUIRE(q.door().events({.from = page.next}, page).ok());
+    for (const Event& event : page.events) {
+      told.append(event.event).append(" ").append(event.tenant).append(":");
+      REQUIRE(event.set != nullptr);
+      for (const PolicyValue& value : event.set->set) {
+        const int64_t number = value.key == PolicyKey::limited ? value.number - begin_ms : value.number;
+        told += text_of(value.key) + "=" + std::to_string(number);
+      }
+      for (const PolicyKey key : event.set->unset) told += " no" + text_of(key);
+      told += "\n";
+    }
+  } while (!page.at_end);
+  CHECK(told == "set acme/x:" + text_of(PolicyKey::weight) + "=2000" + text_of(PolicyKey::limited) +
+                    "=60000\n" + "set :" + text_of(PolicyKey::attempts) + "=7\n" + "set acme/x: no" +
+                    text_of(PolicyKey::weight) + "\n");
+}
+
 TEST_CASE("what a lease that ran out failed for is told") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("t", "x", {.attempts_max = 2});

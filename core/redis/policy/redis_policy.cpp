@@ -195,7 +195,7 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
   return {};
 }
 
-Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
+Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, bool is_told) {
   FQ_TRY(check_keys(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
   ArgumentList arguments;
@@ -205,6 +205,7 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
   std::string unset;
   for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
   arguments.add(std::move(unset));
+  arguments.borrow(is_told ? "1" : "0");
   FQ_TRY_SET(const Reply reply, shard_.change("order", arguments.words()));
   return check_taken(reply, ErrorKind::unusable);
 }

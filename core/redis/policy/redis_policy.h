@@ -19,7 +19,8 @@ class RedisPolicy {
   Result<std::string> kept();
   /// ErrorKind::unusable names what is not built yet.
   Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
-  Result<void> set(std::string_view path, const PolicyPatch& patch);
+  /// `is_told`: as an event, which of several shards one does.
+  Result<void> set(std::string_view path, const PolicyPatch& patch, bool is_told = true);
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:

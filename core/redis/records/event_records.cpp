@@ -12,8 +12,9 @@ namespace {
 constexpr std::string_view kKinds[] = {
     "",          "pushed",      "leased",  "extended", "acked",    "retried", "released", "buried",
     "expired",   "cancelled",   "kicked",  "freed",    "replaced", "edited",  "stepped",  "unstepped",
-    "scheduled", "unscheduled", "skipped", "left",     "arrived",  "died",    "leaving"};
-constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5, kPushed = 6;
+    "scheduled", "unscheduled", "skipped", "left",     "arrived",  "died",    "leaving",  "set"};
+constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5, kPushed = 6,
+                  kSettings = 7;
 
 /// False: it is none.
 bool read_pushed(std::string_view tail, StreamEvent& record) {
@@ -30,6 +31,15 @@ bool read_pushed(std::string_view tail, StreamEvent& record) {
   }
   record.tags = pushed.rest();
   return pushed.ok();
+}
+
+PolicyPatch read_patch(std::string_view tail) {
+  Unpacker bytes(tail);
+  PolicyPatch patch;
+  for (const char key : bytes.raw(bytes.number<uint16_t>()))
+    patch.unset.push_back(static_cast<PolicyKey>(key));
+  patch.set = read_policy_bytes(bytes.rest());
+  return patch;
 }
 
 }  // namespace
@@ -66,6 +76,7 @@ std::optional<StreamEvent> read_event(Unpacker& bytes) {
     if (!elsewhere.rest().empty()) record.tags = elsewhere.rest();
     if (!elsewhere.ok()) return std::nullopt;
   }
+  if (what == kSettings) record.set = read_patch(tail);
   if (what == kStep) {
     Unpacker step(tail);
     record.step_kind = step.number<uint8_t>();

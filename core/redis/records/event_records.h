@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
+#include "core/base/policy.h"
 #include "core/api/queue.h"
 // fq, this room.
 #include "core/redis/records/packing.h"
@@ -32,8 +33,9 @@ struct StreamEvent {
   std::optional<uint64_t> pushed_bytes;
   int32_t priority = 0;
   std::string_view key;
-  std::string after, after_any;  // ids, "3,17"
-  std::string_view other_queue;  // left for it, or arrived from it: the message has this id there
+  std::string after, after_any;    // ids, "3,17"
+  std::optional<PolicyPatch> set;  // times are the server's
+  std::string_view other_queue;    // left for it, or arrived from it: the message has this id there
   uint64_t other_id = 0;
 };
 

@@ -68,7 +68,7 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    Result<void> set = shards_.at(shard).policy().set(path, patch);
+    Result<void> set = shards_.at(shard).policy().set(path, patch, shard == 0);
     if (set) continue;
     if (!is_away(set.error())) return set;
     if (!away || set.error().kind == ErrorKind::io) away = set.error();

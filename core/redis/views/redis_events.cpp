@@ -93,6 +93,13 @@ Event RedisEvents::event_of(const StreamEvent& record) {
     const bool overlaps = record.skipped == static_cast<uint8_t>(Occurrence::overlap);
     if (record.event == "skipped") event.reason = overlaps ? "the one before was unfinished" : "missed";
   }
+  if (record.set) {
+    PolicyPatch& set = settings_.emplace_back(*record.set);
+    for (PolicyValue& value : set.set) {
+      if (value.key == PolicyKey::limited) value.number = wall_of(value.number);
+    }
+    event.set = &set;
+  }
   if (!record.other_queue.empty()) {
     event.other_queue = keep(record.other_queue);
     event.other_id = MessageId{record.other_id};
@@ -148,6 +155,7 @@ Awaited RedisEvents::awaited(const EventRequest& request) {
 
 void RedisEvents::begin(const EventRequest& request) {
   texts_.clear();
+  settings_.clear();
   if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
 }
 

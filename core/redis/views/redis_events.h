@@ -51,8 +51,9 @@ class RedisEvents {
   Shard& shard_;
   const RedisLeases& leases_;
   Awaiting awaiting_;
-  std::deque<std::string> texts_;    // of the last page; they stay where they are
-  std::map<uint64_t, bool> tagged_;  // whether it has the tag that is asked for
+  std::deque<std::string> texts_;     // of the last page; they stay where they are
+  std::deque<PolicyPatch> settings_;  // likewise
+  std::map<uint64_t, bool> tagged_;   // whether it has the tag that is asked for
   Tag tag_;
   int64_t now_ms_ = 0;
 };

@@ -50,6 +50,10 @@ local function until_of(call, set)
   return records.policy_bytes(values)
 end
 
+local function note_set(call, path, set, unset)
+  events.note_of(call, path, 'set', {set = struct.pack('<H', #unset) .. unset .. set})
+end
+
 -- What holds at the top of the tree, after one of its layers changed.
 local ORDER, SCOPE, FAIR_BY, LINGER, BATCH = 1, 2, 3, 5, 12
 local FIFO = 1
@@ -100,15 +104,18 @@ local CHANGES = {
     if args[5] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[5], 2)) end
     return {'ok'}
   end,
-  -- What is set at run time of the queue, and what is so no more.
+  -- What is set at run time of the queue, and what is so no more; 1: this shard tells of it.
   set = function(call, args)
     local layers = redis.call('HMGET', call.root, 'file', 'set')
-    return {put_together(call, layers[1], patched(layers[2] or '', args[4], args[5]))}
+    local said = put_together(call, layers[1], patched(layers[2] or '', args[4], args[5]))
+    if said == 'ok' and args[6] == '1' then note_set(call, '', args[4], args[5]) end
+    return {said}
   end,
   -- Likewise of a tenant.
   tenant = function(call, args)
-    local path = args[4]
-    local bytes = patched(redis.call('HGET', call.tag .. 'ov', path) or '', until_of(call, args[5]), args[6])
+    local path, set = args[4], until_of(call, args[5])
+    local before = redis.call('HGET', call.tag .. 'ov', path) or ''
+    local bytes = patched(before, set, args[6])
     local values = rules.of(call, path, bytes)
     if not amounts.may_set(call, path, values) then return {'below'} end
     if bytes == '' then
@@ -117,6 +124,7 @@ local CHANGES = {
       redis.call('HSET', call.tag .. 'ov', path, bytes)
     end
     terms.set_tenant(call, path, values)
+    if set ~= '' or before ~= '' then note_set(call, path, set, args[6]) end
     awaited.widen(call)
     return {'ok'}
   end,

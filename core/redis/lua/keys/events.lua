@@ -3,15 +3,15 @@
 -- An event: its kind, when it was, the message; serial, until, due and expires, as far as they say something (0:
 -- not); the process that holds it, the nonce; the tenant, and behind a byte that says what it is the rest: why
 -- an attempt failed, the tags of what was changed, kind, bytes and name of a step,
--- of a schedule a time, what became of that, and the name, of another queue the id there, its name, and the tags of what
+-- of a schedule a time, what became of that, and the name, of what was set the keys that are so no more and the values, of another queue the id there, its name, and the tags of what
 -- came from it, or of what was pushed the values that its turn rests on, and its tags.
 -- core/redis/records/event_records.h is its twin.
 local M = {}
 local EVENT = '<BddddddI4c6BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
-  unscheduled = 17, skipped = 18, left = 19, arrived = 20, died = 21, leaving = 22}
-local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE, PUSHED = 0, 1, 2, 3, 4, 5, 6
+  unscheduled = 17, skipped = 18, left = 19, arrived = 20, died = 21, leaving = 22, set = 23}
+local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE, PUSHED, SET = 0, 1, 2, 3, 4, 5, 6, 7
 -- How many bytes its payload and its sort key have, its priority, and how many it waits for; the key; then of each of
 -- these its id, and whether any end will do.
 local VALUES, WAIT = '<I4Bi4H', '<dB'
@@ -29,7 +29,7 @@ local function values_of(m, waits)
   return table.concat(parts)
 end
 
--- `more`: until, due, expires, failure, rest, step, schedule, elsewhere, waits: what of these the kind has.
+-- `more`: until, due, expires, failure, rest, step, schedule, set, elsewhere, waits: what of these the kind has.
 local NO_MORE = {}
 function M.note(call, m, kind, more)
   more = more or NO_MORE
@@ -40,6 +40,7 @@ function M.note(call, m, kind, more)
   if more.waits then what, tail = PUSHED, values_of(m, more.waits) .. tail end
   if more.step then what, tail = STEP, more.step end
   if more.schedule then what, tail = SCHEDULE, more.schedule end
+  if more.set then what, tail = SET, more.set end
   if more.elsewhere then
     local queue, id = unpack(more.elsewhere)
     what, tail = ELSEWHERE, struct.pack('<dH', id, #queue) .. queue .. tail
@@ -47,6 +48,9 @@ function M.note(call, m, kind, more)
   call.events[#call.events + 1] = struct.pack(EVENT, KINDS[kind], call.now, m.id, m.serial, more.until_ or 0,
     more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path, m.path, #tail, tail)
 end
+
+-- Likewise, of no message.
+function M.note_of(call, path, kind, more) M.note(call, {id = 0, serial = 0, nonce = '      ', path = path}, kind, more) end
 
 -- Of so long ago all are told; nil: what the root says of it is no time. Nothing may be thrown away by that.
 function M.horizon(told)

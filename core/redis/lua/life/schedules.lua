@@ -47,7 +47,7 @@ local function change(call, name, s, due, kind, at, why, tenant)
   s.version = call.ops + 1
   call.schedule_changes[#call.schedule_changes + 1] = {name, s, due}
   if kind then
-    events.note(call, {id = 0, serial = 0, nonce = '      ', path = tenant or ''}, kind, {schedule = struct.pack('<dBH', at, why, #name) .. name})
+    events.note_of(call, tenant or '', kind, {schedule = struct.pack('<dBH', at, why, #name) .. name})
   end
 end
 
