@@ -193,6 +193,18 @@ TEST_CASE("places by rank are repaired") {
   CHECK(c.is_well());
 }
 
+TEST_CASE("a tenant that is not among those that there are is found, and is so again by a repair") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  push_one(*queue, "a", "x");
+  command(server, {"DEL", "fq1:fq:{default:0:0}:cn"});
+  CHECK(answered(queue->check()).findings.lines ==
+        std::vector<std::string>{"tenant a: has messages, and is not among the tenants"});
+  CHECK(answered(queue->check({.repair = true})).findings.empty());
+  CHECK(answered(queue->check()).findings.empty());
+}
+
 TEST_CASE("a repair of what is well changes nothing and says nothing") {
   Checked c;
   push_one(*c.queue, "a", "1");

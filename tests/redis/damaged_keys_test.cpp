@@ -44,7 +44,8 @@ struct Full {
     answered(queue->policy_set(path, {{{key, number, 0, {}}}, {}}));
   }
 
-  Full() {
+  explicit Full(bool by_rank = false) {
+    if (by_rank) policy("", PolicyKey::scope, static_cast<int64_t>(Scope::queue));
     policy("", PolicyKey::retention, 60'000);
     policy("a", PolicyKey::concurrency, 5);
     for (const std::string_view tenant : {"living", "timed", "dead", "acked", "stepped"}) {
@@ -154,13 +155,14 @@ bool is_told_as_damaged(const std::string& refusal) {
 }  // namespace
 
 TEST_CASE("whatever key is lost or damaged, all that does not need it goes on, and a repair mends the rest") {
-  Full f;
+  const bool by_rank = GENERATE(false, true);
+  Full f(by_rank);
   for (const auto& [key, dump] : f.keys) {
     if (key.ends_with("}:h")) continue;  // without it there is no queue
     for (const Damage damage : {Damage::missing, Damage::garbage}) {
       f.restore_but(key, damage);
       f.refusals.clear();
-      CAPTURE(key, damage == Damage::garbage);
+      CAPTURE(key, by_rank, damage == Damage::garbage);
       f.ask_for_all();
       for (const std::string& refusal : f.refusals) {
         INFO(refusal);

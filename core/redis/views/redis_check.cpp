@@ -60,9 +60,13 @@ Result<void> RedisCheck::compare_tenants() {
       const auto found = of_tenants_.find(last);
       if (counted != (found == of_tenants_.end() ? TenantSums{} : found->second))
         report_.findings.add("tenant " + last + ": counts other messages or bytes than it has");
+      if (found != of_tenants_.end()) of_tenants_.erase(found);
     }
-    if (reply.at(1).items.size() < kIdsPerCall) return {};
+    if (reply.at(1).items.size() < kIdsPerCall) break;
   }
+  for (const auto& [path, counted] : of_tenants_)
+    report_.findings.add("tenant " + path + ": has messages, and is not among the tenants");
+  return {};
 }
 
 /// Messages that are known of, and have no record.

@@ -103,8 +103,8 @@ local function write_counts(call, args)
     if put_sums(own, args[at + 1]) then
       done[#done + 1] = 'tenant ' .. path .. ': counts the messages that it has'
       redis.call('SET', call.tag .. 'c:' .. path, records.tenant_sums_bytes(own))
-      redis.call('ZADD', call.tag .. 'cn', 0, path)
     end
+    if redis.call('ZADD', call.tag .. 'cn', 0, path) == 1 then done[#done + 1] = 'tenant ' .. path .. ': is among the tenants again' end
   end
   return {done, 1}
 end
