@@ -15,6 +15,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kFreshMs = 20;         // so long what was read is used again
+constexpr int64_t kBehindMs = 1000;      // so often a shard is called whose clock seems to have gone back
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
 
@@ -36,7 +37,7 @@ Visits::Visits(Shards& shards, Purses& purses)
       random_(shards.told_ms() ? 0 : std::random_device{}()) {}
 
 /// A time that is told stands still while its client works.
-int64_t Visits::now_ms() const {
+int64_t Visits::clock_ms() const {
   return shards_.told_ms().value_or(system_clock().boot_ms() + server_ahead_ms_);
 }
 
@@ -71,6 +72,7 @@ void Visits::take_root(size_t shard, const Result<Reply>& root) {
   const double open = weight_in(0);
   all_[shard].is_open = open > 0;
   note(all_[shard], open > 0 ? open : purses_.is_wanting(shard) ? weight_in(3) : 0);
+  all_[shard].time = ShardTime(root->at(6), root->at(7));
   all_[shard].due_ms = time_in(root->at(1));
   all_[shard].session_end_ms = time_in(root->at(2));
 }
@@ -92,7 +94,8 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 6> kFields = {"open", "due", "session", "weight", "lent", "waiters"};
+  constexpr std::array<std::string_view, 8> kFields = {"open", "due",     "session", "weight",
+                                                       "lent", "waiters", "now",     "lead"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
@@ -184,12 +187,21 @@ std::vector<size_t> Visits::wanting() const {
   return found;
 }
 
-std::vector<size_t> Visits::due() const {
+/// Its clock may be another one than the one that was asked: it is called now and then.
+bool Visits::takes_behind(Shard& shard) {
+  const int64_t our_ms = system_clock().boot_ms();
+  if (!shard.time.is_behind(clock_ms()) || our_ms - shard.called_ms < kBehindMs) return false;
+  shard.called_ms = our_ms;
+  return true;
+}
+
+std::vector<size_t> Visits::take_due() {
   std::vector<size_t> found;
-  const int64_t now_ms = this->now_ms();
   for (size_t shard = 0; shard < all_.size(); ++shard) {
+    Shard& each = all_[shard];
+    const int64_t now_ms = each.time.at(clock_ms());
     const auto is_over = [&](int64_t at_ms) { return at_ms >= 0 && at_ms <= now_ms; };
-    if (is_over(all_[shard].due_ms) || is_over(all_[shard].session_end_ms)) found.push_back(shard);
+    if (is_over(each.due_ms) || is_over(each.session_end_ms) || takes_behind(each)) found.push_back(shard);
   }
   return found;
 }
@@ -197,10 +209,10 @@ std::vector<size_t> Visits::due() const {
 std::optional<int64_t> Visits::next_due_ms() const {
   std::optional<int64_t> first;
   for (const Shard& shard : all_) {
-    if (shard.due_ms >= 0 && (!first || shard.due_ms < *first)) first = shard.due_ms;
+    const int64_t in_ms = shard.due_ms - shard.time.at(clock_ms());
+    if (shard.due_ms >= 0 && (!first || in_ms < *first)) first = in_ms;
   }
-  if (const auto token = purses_.next_ms()) first = std::min(first.value_or(*token), *token);
-  if (first) *first -= now_ms();
+  if (const auto token = purses_.next_ms()) first = std::min(first.value_or(INT64_MAX), *token - clock_ms());
   return first;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/sharded/purses.h"
+#include "core/redis/waits/shard_time.h"
 
 namespace fq {
 
@@ -47,8 +48,8 @@ class Visits {
   bool is_open(size_t shard) const { return all_[shard].is_open; }
   /// Those that have something only once they are lent what they lack.
   std::vector<size_t> wanting() const;
-  /// Those in which something is due.
-  std::vector<size_t> due() const;
+  /// Those in which something is due, or whose clock went back; they are called.
+  std::vector<size_t> take_due();
   /// When something is; none: nobody knows of anything.
   std::optional<int64_t> next_due_ms() const;
 
@@ -62,20 +63,23 @@ class Visits {
 
  private:
   struct Shard {
-    double weight = 0;            // of what can be served, in accounts of weight 1, with loans too
-    bool is_open = false;         // without loans
-    double toll = 0;              // what a turn there costs on average, in turns; 0: it has not said so
-    double tag = 0;               // what it was given, by weight
-    int64_t due_ms = -1;          // by the server's time; -1: nothing is
-    int64_t session_end_ms = -1;  // of who may be dead: likewise
-    bool is_spent = false;        // in this pass
+    double weight = 0;     // of what can be served, in accounts of weight 1, with loans too
+    bool is_open = false;  // without loans
+    double toll = 0;       // what a turn there costs on average, in turns; 0: it has not said so
+    double tag = 0;        // what it was given, by weight
+    ShardTime time;
+    int64_t due_ms = -1;                // by its time; -1: nothing is
+    int64_t session_end_ms = -1;        // of who may be dead: likewise
+    int64_t called_ms = INT64_MIN / 2;  // since its clock seems to have gone back, by our clock
+    bool is_spent = false;              // in this pass
   };
   void note(Shard& shard, double weight);
   void take_tolls(const std::vector<Result<Reply>>& replies);
   double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
   void take_root(size_t shard, const Result<Reply>& root);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
-  int64_t now_ms() const;
+  int64_t clock_ms() const;
+  bool takes_behind(Shard& shard);
 
   Shards& shards_;
   Purses& purses_;

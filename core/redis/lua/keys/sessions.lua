@@ -138,7 +138,7 @@ end
 -- The process of one that lives, 0 where that is not known; nil: there is none.
 function M.anybody(root)
   local tag = string.sub(root, 1, -2)
-  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(time.read(root)), '+inf', 'LIMIT', 0, 1)[1]
+  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(pace.now(root)), '+inf', 'LIMIT', 0, 1)[1]
   local attends = nonce and attends_of(tag, nonce)
   return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
 end

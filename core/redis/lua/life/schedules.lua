@@ -25,15 +25,21 @@ local function bytes_of(s)
     s.done, s.begun) .. s.rest
 end
 
-local function wall_of(call) return call.now + time.ahead(call.root) end
+local function wall_of(call) return pace.clock(call) + time.ahead(call.root) end
 
--- By the server's clock; math.huge: none is.
-function M.due(call)
-  if call.schedules == 0 then return math.huge end
-  local first = redis.call('ZRANGE', call.tag .. 'sn', 0, 0, 'WITHSCORES')
-  return first[2] and tonumber(first[2]) - time.ahead(call.root) or math.huge
+-- By the wall clock; nil: none is due.
+local function first(call)
+  if call.schedules == 0 then return nil end
+  local found = redis.call('ZRANGE', call.tag .. 'sn', 0, 0, 'WITHSCORES')
+  return found[2] and tonumber(found[2])
 end
-function M.is_due(call) return M.due(call) <= call.now end
+
+-- By the time of the shard; math.huge: none is.
+function M.due(call)
+  local wall = first(call)
+  return wall and pace.at(call, wall - time.ahead(call.root)) or math.huge
+end
+function M.is_due(call) return (first(call) or math.huge) <= wall_of(call) end
 
 -- nil: it is not there any more, or another change came first.
 local function find(call, name, version)
