@@ -136,6 +136,43 @@ TEST_CASE("a schedule comes at its times although the server's clock was ahead f
   CHECK(answered(s.queue->schedules()->get("s"))->last_wall_ms == set_wall_ms + 5 * kMinuteMs);
 }
 
+TEST_CASE("a schedule that a clock years ahead has put off comes at its times once the clock is right") {
+  TurnedBack s;
+  const int64_t from_ms = s.clock.wall_ms();
+  s.set_schedule("yearly", "0 0 1 1 *", MissedRule::one);
+  const std::vector<int64_t> yearly = answered(s.queue->schedules()->get("yearly"))->next_wall_ms;
+  s.set_schedule("s", "every 10m", GENERATE(MissedRule::one, MissedRule::skip));
+  const auto last_minute = [&] {
+    REQUIRE(s.queue->maintain(10).ok());
+    return (answered(s.queue->schedules()->get("s"))->last_wall_ms - from_ms) / kMinuteMs;
+  };
+  s.clock.advance(3650 * kDayMs + 3 * kMinuteMs);
+  last_minute();  // what the wrong clock makes is made
+  s.turn_back(3650 * kDayMs);
+  last_minute();
+  s.clock.advance(7 * kMinuteMs);
+  CHECK(last_minute() == 10);
+  s.clock.advance(10 * kMinuteMs);
+  CHECK(last_minute() == 20);
+  CHECK(answered(s.queue->schedules()->get("yearly"))->next_wall_ms == yearly);
+}
+
+TEST_CASE("a server's clock that is set back by a day makes no time of a schedule twice") {
+  TurnedBack s;
+  s.set_schedule("s", "every 10m", MissedRule::one);
+  const auto pushed = [&] {
+    REQUIRE(s.queue->maintain(10).ok());
+    return answered(s.queue->stats({})).rows.at(0).pushed;
+  };
+  s.clock.advance(10 * kMinuteMs);
+  CHECK(pushed() == 2);
+  const bool more = GENERATE(false, true);
+  s.turn_back((more ? 2 : 1) * kDayMs);
+  CHECK(pushed() == 2);
+  s.clock.advance(10 * kMinuteMs);
+  CHECK(pushed() == (more ? 3 : 2));
+}
+
 TEST_CASE(
     "who only looks finds what is delayed to be due, although nobody has called since the clock went back") {
   TurnedBack s;

@@ -108,6 +108,7 @@ function M.begin(keys, run, nonces)
   local call, fault, before = M.look(keys)
   if not call then return nil, fault end
   follow_server(call, run, before)
+  schedules.follow_clock(call)
   sessions.hear(call, nonces)
   local fired = 0
   while fired < FIRED and fire(call) do fired = fired + 1 end
