@@ -251,6 +251,30 @@ TEST_CASE("what came after one comes after it there, and one that has ended ther
   CHECK(to.pop() == "then");
 }
 
+TEST_CASE("a dead one that came after others has its delay or time there, when it is kicked") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const bool is_timed = GENERATE(false, true);
+  const MessageId first = q.push("t", "first");
+  NewMessage then = message_of("t", "then", {});
+  then.after = {first};
+  if (is_timed) then.at_wall_ms = q.clock().wall_ms() + 700'000;
+  if (!is_timed) then.delay_ms = 600'000;
+  const MessageId second = q.door().push({&then, 1}).value().items[0].id;
+  const MessageId there = import_one(to, exported(q, first));
+  q.bury(q.lease());
+  ExportedMessage message = exported(q, second);
+  CHECK(message.state == State::dead);
+  CHECK(message.due_wall_ms == q.clock().wall_ms() + (is_timed ? 700'000 : 600'000));
+  REQUIRE(message.after.size() == 1);
+  message.after[0].id = there;
+  const MessageId dead = import_one(to, message);
+  CHECK(to.mutate({dead}, Action::kick).changed == 1);
+  CHECK(to.get(dead).state == State::held);
+  CHECK(to.pop() == "first");
+  CHECK(to.get(dead).state == State::delayed);
+}
+
 TEST_CASE("what came after one that has ended just now is told as it is by then") {
   WHERE_EXPORTS_ARE(q);
   NewMessage then = message_of("t", "then", {});
