@@ -14,7 +14,7 @@ namespace fq::test {
 
 namespace {
 
-constexpr int64_t kMinuteMs = 60'000, kHourMs = 60 * kMinuteMs, kDayMs = 24 * kHourMs;
+constexpr int64_t kCallsMs = 20'000, kMinuteMs = 60'000, kHourMs = 60 * kMinuteMs, kDayMs = 24 * kHourMs;
 
 /// A queue on a server whose clock is told, and was ahead.
 struct TurnedBack {
@@ -22,6 +22,13 @@ struct TurnedBack {
     clock.advance(40 * kDayMs);
     push_one(*queue, "first", "x");
     CHECK(taken() == 1);
+  }
+  /// Somebody calls again and again meanwhile.
+  void pass(int64_t ms) {
+    for (; ms > 0; ms -= kCallsMs) {
+      clock.advance(std::min(ms, kCallsMs));
+      answered(queue->maintain(1));
+    }
   }
   /// It is set right.
   void turn_back(int64_t ms = kHourMs) { clock.advance(-ms); }
@@ -74,7 +81,7 @@ TEST_CASE("a lease goes on where the server's clock is set back") {
   TurnedBack s;
   s.turn_back();
   CHECK(s.taken() == 0);
-  s.clock.advance(64'001);
+  s.pass(64'001);
   const LeaseReply again = answered(s.queue->lease(for_a_minute()));
   REQUIRE(again.deliveries.size() == 1);
   CHECK(again.deliveries[0].crashes == 1);
@@ -93,7 +100,7 @@ TEST_CASE("the time of a shard never goes back, and is the clock's again once th
     }
   }
   CHECK(s.root_number("now") > s.clock.boot_ms());
-  s.clock.advance(25 * kHourMs);
+  for (int i = 0; i < 25; ++i) s.pass(kHourMs);
   s.taken();
   CHECK(s.root_number("now") == s.clock.boot_ms());
   CHECK(command(s.server, {"HGET", "fq1:fq:{default:0:0}:h", "lead"}).text.empty());
@@ -116,7 +123,7 @@ TEST_CASE("what is to come at a time of the clock comes at that, although the cl
     return std::any_of(reply.deliveries.begin(), reply.deliveries.end(),
                        [&](const Delivery& each) { return each.id == id; });
   };
-  s.clock.advance(3 * kMinuteMs - 2);
+  s.pass(3 * kMinuteMs - 2);
   CHECK_FALSE(is_taken());
   s.clock.advance(2);
   CHECK(is_taken());
@@ -128,7 +135,7 @@ TEST_CASE("a schedule comes at its times although the server's clock was ahead f
   s.taken();
   s.set_schedule("s", "every 5m", MissedRule::one);
   const int64_t set_wall_ms = s.clock.wall_ms();
-  s.clock.advance(5 * kMinuteMs - 1);
+  s.pass(5 * kMinuteMs - 1);
   REQUIRE(s.queue->maintain(10).ok());
   CHECK_FALSE(answered(s.queue->schedules()->get("s"))->last_wall_ms == set_wall_ms + 5 * kMinuteMs);
   s.clock.advance(1);
@@ -220,14 +227,58 @@ TEST_CASE("a rate over shards is reached where the clock of one of their servers
   CHECK(is_well(*q.s.queue));
 }
 
+TEST_CASE("a clock that goes back by a second is waited for, and one that goes to and fro is not added up") {
+  TurnedBack s;
+  for (int i = 0; i < 50; ++i) {
+    s.clock.advance(i % 2 == 0 ? 900 : -900);
+    s.taken();
+  }
+  s.clock.advance(900);
+  s.taken();
+  CHECK(s.root_number("now") == s.clock.boot_ms());
+}
+
+TEST_CASE(
+    "a clock that says 1970 for a while and is set right ends what it held up, and leads to no other time") {
+  TurnedBack s;
+  s.push_in(15'000);
+  const int64_t right_ms = s.clock.boot_ms();
+  s.turn_back(right_ms - 10'000);
+  s.pass(10'000);
+  CHECK(s.taken() == 0);
+  s.clock.set_boot_ms(right_ms + 20'000);
+  CHECK(s.taken() == 1);
+  CHECK(s.root_number("now") <= s.clock.boot_ms() + kMinuteMs);
+}
+
+TEST_CASE("of a time in which nobody called a minute goes by, and with the rest the clock has caught up") {
+  TurnedBack s;
+  s.push_in(kHourMs);
+  const int64_t before_ms = s.root_number("now");
+  s.turn_back(2 * kHourMs);
+  s.taken();
+  s.clock.advance(kHourMs);
+  s.taken();
+  CHECK(s.root_number("now") - before_ms == kMinuteMs / 16 * 15);
+  s.clock.advance(kHourMs);
+  s.taken();
+  CHECK(s.root_number("now") - before_ms < 3 * kMinuteMs);
+  CHECK(s.root_number("now") - s.clock.boot_ms() < 3 * kMinuteMs);
+}
+
 TEST_CASE("what time it is in a shard is told by its root and the clock") {
-  const ShardTime time(text_reply("7200000"), text_reply("3600000 3600000"));
+  const ShardTime time(text_reply("7200000"), text_reply("57600000 3600000"));
   CHECK(time.at(3'600'000) == 7'200'000);
   CHECK(time.at(3'600'016) == 7'200'015);
-  CHECK(time.at(3'600'000 + 16 * 3'600'000) == 17 * 3'600'000);
-  CHECK(time.at(3'600'000 + 20 * 3'600'000) == 21 * 3'600'000);
-  CHECK_FALSE(time.is_behind(3'600'000));
-  CHECK(time.is_behind(3'599'999));
+  CHECK(time.at(3'660'000) == 7'256'250);
+  CHECK(time.at(3'661'000) == 7'256'250);
+  CHECK(time.at(20'000'000) == 20'000'000);
+  CHECK_FALSE(time.wants_call(3'600'000));
+  CHECK_FALSE(time.wants_call(3'599'000));
+  CHECK(time.wants_call(3'598'999));
+  CHECK_FALSE(time.wants_call(3'630'000));
+  CHECK(time.wants_call(3'630'001));
+  CHECK_FALSE(time.wants_call(20'000'000));
   CHECK(time.at(0) == 7'200'000);
   for (const char* bad : {"", " ", "x", "-1 -1", "99999999999999999999 1", "1", "1 x"}) {
     CAPTURE(bad);

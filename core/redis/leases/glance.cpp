@@ -51,7 +51,7 @@ bool Glance::shows_something() {
   const int64_t now_ms = shard_time.at(clock_ms);
   const auto is_over = [&](const Reply& told) { return time_in(told) >= 0 && time_in(told) <= now_ms; };
   const bool is_current = root.at(0).is_text() && root.at(0).text == root.at(1).text;
-  if (!is_current || shard_time.is_behind(clock_ms) || !noted.is_text() || news.number > 0 ||
+  if (!is_current || shard_time.wants_call(clock_ms) || !noted.is_text() || news.number > 0 ||
       is_over(root.at(3)) || is_over(root.at(4)))
     return true;
   return is_open(root.at(2).text != "0" && (!is_of_tenant_ || replies[4]->number > 0));

@@ -35,7 +35,7 @@ Result<bool> ShardedLeases::is_idle(std::optional<size_t>& busy) {
 }
 
 Result<void> ShardedLeases::do_what_is_due() {
-  const std::vector<size_t> due = visits_.take_due();
+  const std::vector<size_t> due = visits_.due();
   for (const size_t shard : due) {
     if (Result<Reply> done = shards_.at(shard).shard().tick(); !done) visits_.lost(shard, done.error());
   }

@@ -48,8 +48,8 @@ class Visits {
   bool is_open(size_t shard) const { return all_[shard].is_open; }
   /// Those that have something only once they are lent what they lack.
   std::vector<size_t> wanting() const;
-  /// Those in which something is due, or whose clock went back; they are called.
-  std::vector<size_t> take_due();
+  /// Those in which something is due, or which are to be called for their time to go on.
+  std::vector<size_t> due() const;
   /// When something is; none: nobody knows of anything.
   std::optional<int64_t> next_due_ms() const;
 
@@ -68,18 +68,17 @@ class Visits {
     double toll = 0;       // what a turn there costs on average, in turns; 0: it has not said so
     double tag = 0;        // what it was given, by weight
     ShardTime time;
-    int64_t due_ms = -1;                // by its time; -1: nothing is
-    int64_t session_end_ms = -1;        // of who may be dead: likewise
-    int64_t called_ms = INT64_MIN / 2;  // since its clock seems to have gone back, by our clock
-    bool is_spent = false;              // in this pass
+    int64_t clock_ahead_ms = 0;   // of our clock
+    int64_t due_ms = -1;          // by its time; -1: nothing is
+    int64_t session_end_ms = -1;  // of who may be dead: likewise
+    bool is_spent = false;        // in this pass
   };
   void note(Shard& shard, double weight);
   void take_tolls(const std::vector<Result<Reply>>& replies);
   double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
   void take_root(size_t shard, const Result<Reply>& root);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
-  int64_t clock_ms() const;
-  bool takes_behind(Shard& shard);
+  int64_t clock_ms(const Shard& shard) const;
 
   Shards& shards_;
   Purses& purses_;
@@ -93,7 +92,6 @@ class Visits {
   std::map<size_t, Error> faults_;  // of those that did not answer last
   uint64_t waiters_ = 0;            // of the shard that has the most
   int64_t looked_at_ms_ = -1;       // by our clock
-  int64_t server_ahead_ms_ = 0;     // of our clock
 };
 
 }  // namespace fq

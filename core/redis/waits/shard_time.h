@@ -16,14 +16,14 @@ class ShardTime {
 
   /// Where its server's clock says this.
   int64_t at(int64_t clock_ms) const;
-  /// That clock went back, and time stands still until a call finds that.
-  bool is_behind(int64_t clock_ms) const { return paced(clock_ms) < last_ms_; }
+  /// That clock went back, or nobody has called for long since: time goes on by a call.
+  bool wants_call(int64_t clock_ms) const;
 
  private:
   int64_t paced(int64_t clock_ms) const;
 
   int64_t last_ms_ = 0;
-  int64_t lead_ms_ = 0, since_ms_ = 0;  // so far it was ahead, when the clock said that
+  int64_t lead_ = 0, since_ms_ = 0;  // by so many sixteenths of a ms it was ahead, when the clock said that
 };
 
 }  // namespace fq

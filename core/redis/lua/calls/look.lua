@@ -184,7 +184,7 @@ function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
   args = foresee(call, args)
-  call.more = calls.has_more(call) or pace.is_behind(call)  -- a call sets it right
+  call.more = calls.has_more(call) or pace.wants_call(call)
   local head = calls.head(call)
   return {head, LOOKS[args[1]](call, args)}
 end

@@ -45,8 +45,7 @@ function M.is_due(call) return (first(call) or math.huge) <= wall_of(call) end
 
 -- The clock went back: those are looked at that may have gone on by a clock that was wrong, and a client tells their times anew.
 function M.follow_clock(call)
-  local p = call.pace
-  if call.schedules == 0 or not pace.is_behind(call) or p.lead <= CLOCK_WRONG then return end
+  if call.schedules == 0 or not pace.is_found(call) or pace.lead(call) <= CLOCK_WRONG then return end
   local late = redis.call('ZRANGEBYSCORE', call.tag .. 'sn', text.num(wall_of(call) + CLOCK_WRONG), '+inf')
   if #late > 0 then call.looked_at_anew = late end
 end
