@@ -6,7 +6,7 @@
 settings=(--appendonly yes --appendfsync always)
 start_server "$work/s" "${settings[@]}"
 export FQ_SPOOL="redis+unix://$work/s"
-is_connected() { ls -l "/proc/$1/fd" | grep -q socket; }
+is_connected() { [ -n "$(find "/proc/$1/fd" -lname 'socket:*')" ]; }
 gone() { ! listens "$work/s"; }
 waits_for_room() { [ "$(redis-cli -s "$work/s" --raw zcard 'fq1:fq:{full:0:0}:br')" = "$1" ]; }
 # looked N: each of those who look has done so N times.
@@ -21,7 +21,7 @@ all_go_on() {
 
 fq push -q full first >>"$work/made"
 fq queue set -q full max_messages=1
-"$FQ" push -q full --block then >"$work/block" 2>"$work/block.err" & blocked=$!
+"$FQ" push -q full --block second >"$work/block" 2>"$work/block.err" & blocked=$!
 "$FQ" push -q full --block=2s never >"$work/short" 2>"$work/short.err" & short=$!
 await waits_for_room 2
 "$FQ" stats --watch=50ms >"$work/stats" 2>"$work/stats.err" & looker=$!
@@ -55,7 +55,7 @@ is "who waits for room has put nothing yet" "" "$(cat "$work/block")"
 is "there was one message" first "$(fq pop -q full)"
 wait $blocked
 is "a push that waits for room has it, once" "0 1" "$? $(wc -l <"$work/block")"
-is "there is what it pushed, once" "then" "$(fq pop -q full -n 9)"
+is "there is what it pushed, once" second "$(fq pop -q full -n 9)"
 for who in block stats one jobs turn step; do
   is "$who: said once" 1 "$(grep -c 'goes on trying' "$work/$who.err")"
 done
