@@ -9,6 +9,7 @@
 // fq, this room.
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
+#include "cli/session/patience.h"
 #include "cli/session/selection.h"
 #include "cli/views/job_table.h"
 #include "cli/views/message_view.h"
@@ -186,12 +187,13 @@ class JobList {
 Result<Exit> watch_jobs(Session& session, Queue& queue, const JobsRequest& request, bool by_id,
                         int64_t every_ms) {
   Watch watching(session.out());
-  for (;;) {
-    JobList list(session, queue, request);
-    FQ_TRY(list.run(by_id));
-    if (list.missed()) return Exit::nothing;
+  std::optional<JobList> list;
+  const auto look = [&] { return list.emplace(session, queue, request).run(by_id); };
+  for (bool first = true;; first = false) {
+    FQ_TRY(first ? look() : ask_patiently(look));
+    if (list->missed()) return Exit::nothing;
     const Screen screen = screen_of(session.out());
-    if (session.format() == Format::human) FQ_TRY(watching.show(list.text(screen), screen));
+    if (session.format() == Format::human) FQ_TRY(watching.show(list->text(screen), screen));
     FQ_TRY(session.out().flush());
     FQ_TRY(watching.pause(every_ms));
   }

@@ -151,6 +151,8 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.receipt) facts.add("receipt", shown(message.receipt->text()));
   facts.add_time("lease until", message.lease_until_wall_ms);
   if (message.holder_pid) facts.add("holder", process_text(*message.holder_pid, message.holder_host));
+  const bool is_held = message.state == State::leased && !message.lease_until_wall_ms;
+  if (is_held && !message.holder_pid) facts.add("holder", left_behind_text(message.holder_host));
   if (message.last_error) facts.add("last error", last_error_text(*message.last_error));
   if (message.payload) {
     const std::string preview = shown_short(*message.payload, kFactColumns);

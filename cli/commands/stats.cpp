@@ -5,6 +5,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"
+#include "cli/session/patience.h"
 #include "cli/words/away_words.h"
 #include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
@@ -89,19 +90,22 @@ std::string watched_text(const Look& all, bool tenants, const Screen& screen) {
   return stats_table(all.queues, tenants, screen, lines - used) + below;
 }
 
+/// Without the one that was named there is nothing to see.
+Result<Look> look_for_watch(Session& session, bool tenants) {
+  FQ_TRY_SET(Look all, look(session, tenants));
+  if (session.queue_named() && all.queues.empty() && !all.problems.empty()) return all.problems.front();
+  return all;
+}
+
 Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
   Watch watching(session.out());
   const bool human = session.format() == Format::human;
   std::string said;
   for (bool first = true;; first = false) {
     const Screen screen = human ? screen_of(session.out()) : Screen();
-    FQ_TRY_SET(const Look all, look(session, tenants));
-    // Without a queue, or without the one that was named, there is nothing to watch.
-    const bool none = all.queues.empty() && all.problems.empty();
-    if (none || (session.queue_named() && !all.problems.empty())) {
-      for (const Error& problem : all.problems) say(problem.text);
-      return all.exit;
-    }
+    const auto again = [&] { return look_for_watch(session, tenants); };
+    FQ_TRY_SET(const Look all, first ? again() : ask_patiently(again));
+    if (all.queues.empty() && all.problems.empty()) return all.exit;
     if (const std::string texts = texts_of(all.problems); !screen.moves && texts != said) {
       for (const Error& problem : all.problems) say(problem.text);
       said = texts;

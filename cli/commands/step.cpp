@@ -12,6 +12,7 @@
 #include "cli/requests/push_options.h"
 #include "cli/requests/typed_payload.h"
 #include "cli/session/caught_command.h"
+#include "cli/session/patience.h"
 #include "cli/session/receipts.h"
 #include "cli/session/session.h"
 #include "cli/views/step_view.h"
@@ -101,7 +102,7 @@ Result<Exit> run_in_step(const Arguments& arguments, Session& session, const std
   FQ_TRY_SET(const std::string within, at_work(receipt, name));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
-  FQ_TRY_SET(StepBegin begun, steps->begin(receipt, name, nullptr));
+  FQ_TRY_SET(StepBegin begun, ask_patiently([&] { return steps->begin(receipt, name, nullptr); }));
   if (say_refusal(session, receipt.text(), begun.receipt, std::nullopt)) return Exit::nothing;
   if (begun.output) return write_output(session, *begun.output);
   command.variables = {std::string(kAtWork) + "=" + within};
@@ -119,7 +120,8 @@ Result<Exit> run_in_step(const Arguments& arguments, Session& session, const std
                     {ErrorKind::bad_data,
                      "it put out more than " + format_size(kStepBytesMax) + ", the limit of one step", 0});
   }
-  const Result<SettleStatus> kept = steps->keep(receipt, name, as_bytes(caught.output));
+  const auto keep = [&] { return steps->keep(receipt, name, as_bytes(caught.output)); };
+  const Result<SettleStatus> kept = ask_patiently(keep);
   if (!kept.ok()) return not_kept(name, kept.error());
   if (say_refusal(session, receipt.text(), *kept, std::nullopt)) {
     say("step " + in_quotes(name) + ": ran and is not kept");

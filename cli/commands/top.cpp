@@ -47,7 +47,7 @@ class Top {
           }
           break;
         case Terminal::Woken::time:
-          FQ_TRY(look());
+          FQ_TRY(look_again());
           break;
         case Terminal::Woken::resized:
           break;
@@ -68,6 +68,14 @@ class Top {
     view_.show(std::move(seen.queues), std::move(seen.tenants));
     view_.jobs().show(std::move(seen.jobs), system_clock().wall_ms());
     if (notice_ms_ > 0 && (notice_ms_ -= kAgainMs) <= 0) notice("");
+    return {};
+  }
+
+  /// Who looks on ends it when that is enough: where the server is away, what was seen last stays.
+  Result<void> look_again() {
+    Result<void> looked = look();
+    if (looked || !looked.error().passes) return looked;
+    notice(looked.error().text);
     return {};
   }
 

@@ -2,10 +2,13 @@
 
 // System.
 #include <algorithm>
+#include <random>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/requests/numbered_lines.h"
+#include "cli/session/patience.h"
 #include "cli/terminal/signals.h"
 
 namespace fq::cli {
@@ -104,6 +107,13 @@ std::string_view name_of(PushStatus status) {
   }
 }
 
+std::string drawn_token() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += std::to_string(random()) + ".";
+  return token;
+}
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 }  // namespace
@@ -142,9 +152,31 @@ Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
 }
 
 Result<PushReply> Pusher::put(std::span<const NewMessage> messages) {
-  Result<PushReply> reply = queue_.push(messages, options_);
+  Result<PushReply> reply = options_.block ? put_at_last(messages) : queue_.push(messages, options_);
   const bool interrupted = !reply && options_.interrupt != nullptr && options_.interrupt->raised();
   if (interrupted) die_by_caught_signal();
+  return reply;
+}
+
+/// Where the server is away meanwhile it goes on: while it waits for room nothing of it is there, and what
+/// may be there since an answer was lost is known by its token.
+Result<PushReply> Pusher::put_at_last(std::span<const NewMessage> messages) {
+  PushOptions options = options_;
+  options.token = drawn_token();
+  std::optional<PushReply> unknown;
+  int64_t unknown_ms = 0;
+  Patience patience(options_.wait_ms, options_.interrupt);
+  Result<PushReply> reply = patience.ask([&]() -> Result<PushReply> {
+    options.wait_ms = patience.left_ms();
+    const int64_t now_ms = system_clock().boot_ms();
+    if (unknown && now_ms - unknown_ms >= kPushKnownMs) return *unknown;
+    Result<PushReply> said = queue_.push(messages, options);
+    if (!said || !said->error || !said->error->passes) return said;
+    if (!unknown) unknown_ms = now_ms;
+    unknown = std::move(said).value();
+    return *unknown->error;
+  });
+  if (!reply && reply.error().passes && unknown) return *std::move(unknown);
   return reply;
 }
 

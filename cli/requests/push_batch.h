@@ -32,6 +32,7 @@ class Pusher {
   Result<void> push_halves(std::span<const NewMessage> messages);
   /// Dies by the signal that ended its waiting for room.
   Result<PushReply> put(std::span<const NewMessage> messages);
+  Result<PushReply> put_at_last(std::span<const NewMessage> messages);
   Error refusal(PushStatus status, const PushReply& reply) const;
   Result<void> print(const PushResult& item);
   Session& session_;

@@ -111,7 +111,7 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"due at " + time_text(reason.until_wall_ms, now_ms), in_queue("fq kick " + id, context)};
     case Reason::Kind::leased:
       if (reason.pid) return {"held by " + process_text(*reason.pid, reason.host), ""};
-      if (!reason.until_wall_ms) return {"held by what the job of a dead worker left behind", ""};
+      if (!reason.until_wall_ms) return {"held by " + left_behind_text(reason.host), ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
       if (!reason.cycle.empty())

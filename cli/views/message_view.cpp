@@ -114,11 +114,18 @@ void write_run(JsonWriter& json, const MessageInfo& message) {
   json.key("host").null().key("slot").null().end_object();
 }
 
+std::string on_host(std::string_view host) {
+  return host.empty() || host == host_name() ? "" : " on " + shown(host);
+}
+
 }  // namespace
 
 std::string process_text(int pid, std::string_view host) {
-  const std::string text = "process " + std::to_string(pid);
-  return host.empty() || host == host_name() ? text : text + " on " + shown(host);
+  return "process " + std::to_string(pid) + on_host(host);
+}
+
+std::string left_behind_text(std::string_view host) {
+  return "what the job of a dead worker left behind" + on_host(host);
 }
 
 std::optional<int64_t> run_ms(const MessageInfo& message) {

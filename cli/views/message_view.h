@@ -39,6 +39,8 @@ std::string content_text(const MessageInfo& message, size_t columns);
 
 /// "process 7", and on which host, where that is not this one. Escaped.
 std::string process_text(int pid, std::string_view host);
+/// Of what the job of a dead worker has left there, which holds its message.
+std::string left_behind_text(std::string_view host);
 
 /// "4, 5".
 std::string ids_text(const std::vector<MessageId>& ids);

@@ -24,7 +24,7 @@ struct Reason {
     pool_concurrency,  // as above, of the pool `node`
     pool_rate,
     delayed,  // not due yet
-    leased,   // a process holds it: `pid`, or until a time
+    leased,   // held by a process, `pid`, or until a time; neither: by what the job of a dead worker has left
     held,     // it comes after `ids`
     dead,     // buried, since a time
     expired,  // dead since its time to live ran out

@@ -147,7 +147,7 @@ struct MessageInfo {
   std::optional<int64_t> lease_until_wall_ms;
   std::optional<Receipt> receipt;
   std::optional<int> holder_pid;
-  std::string holder_host;             // where that is; "": not known
+  std::string holder_host;             // where that is, or what a dead worker's job has left; "": not known
   std::optional<std::string> payload;  // none when the record is gone
   std::optional<LastError> last_error;
   std::optional<Elsewhere> moved_to;  // moved: where it is now

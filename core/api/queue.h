@@ -51,7 +51,11 @@ struct PushOptions {
   bool block = false;  // where a limit of messages or bytes is in the way: until there is room for all
   std::optional<int64_t> wait_ms;  // with block: at most so long
   Interrupt* interrupt = nullptr;  // ends that
+  /// Who asks again with it within kPushKnownMs, since an answer was lost, asks for the same push; "": nobody
+  /// does. Only a queue on a server may lose an answer.
+  std::string token = {};
 };
+inline constexpr int64_t kPushKnownMs = 300'000;
 
 enum class PushStatus {
   accepted,

@@ -119,7 +119,9 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
     if (has_key) message.unique_for_ms = ties->unique_for_ms;
     if (record->debounced && record->holds_key) message.debounce = ties->unique;
     message.after = ties->waits;
-    if (message.state == State::held || record->suspended) {
+    // A kick holds a dead one again for what it came after.
+    const bool is_held_again = message.state == State::dead && !message.after.empty();
+    if (message.state == State::held || record->suspended || is_held_again) {
       message.delay_ms = std::max<int64_t>(ties->delay_ms, 0);
       // Without a delay it is due when it was pushed, which says nothing.
       const bool is_put_off = ties->due_ms > (record->suspended ? 0 : record->pushed_ms);

@@ -55,7 +55,7 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) const {
 Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
   if (messages.empty()) return PushReply();
   FQ_TRY(check(messages));
-  return push_checked({messages, longest_payload(messages)}, options);
+  return push_checked({messages, longest_payload(messages), options.token}, options);
 }
 
 /// Not of what was freed in another shard; and where there are many tenants, whose room it lacks is not
@@ -94,7 +94,7 @@ Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptio
 
 Result<ArgumentList> RedisPush::arguments_of(const BatchPart& part) {
   ArgumentList arguments;
-  arguments.add(draw_base32(kTokenLength));
+  arguments.add(part.token.empty() ? draw_base32(kTokenLength) : part.token);
   arguments.add(std::to_string(part.longest));
   for (const NewMessage& message : part.messages) {
     FQ_TRY_SET(const std::string signature, signer_.sign(message));

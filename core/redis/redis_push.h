@@ -21,7 +21,8 @@ Result<void> check_on_server(const NewMessage& message);
 /// What one shard gets of a batch.
 struct BatchPart {
   std::span<const NewMessage> messages;
-  uint64_t longest = 0;  // payload of the whole batch: all shards refuse it, or none
+  uint64_t longest = 0;    // payload of the whole batch: all shards refuse it, or none
+  std::string token = {};  // by which its shard knows it again; "": one is drawn
 };
 uint64_t longest_payload(std::span<const NewMessage> messages);
 

@@ -95,7 +95,7 @@ Error unreadable(std::string_view name) {
 Result<RedisSchedules::Look> RedisSchedules::look(std::span<const std::string_view> words) {
   FQ_TRY_SET(const Reply reply, shard_.look(std::vector<std::string_view>(words.begin(), words.end())));
   Look look;
-  look.now_wall_ms = shard_.wall_of(reply.at(0).at(0).number);
+  look.now_wall_ms = shard_.wall_of(clock_in(reply));
   for (const Reply& each : reply.at(1).items)
     look.found.push_back({each.at(0).text, read_schedule(each.at(1).text)});
   return look;

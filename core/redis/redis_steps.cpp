@@ -87,7 +87,9 @@ Result<RedisSteps::Said> RedisSteps::ask(const Receipt& receipt, std::string_vie
   std::vector<std::string_view> words = {what, parts.id, parts.serial, parts.nonce, name};
   words.insert(words.end(), more.begin(), more.end());
   const bool takes_memory = kind == StepKind::run || kind == StepKind::push;
-  FQ_TRY_SET(Reply reply, shard_.change(takes_memory ? "step" : "pause", words));
+  // A turn is known by its text, and an output is the same twice.
+  const auto lost = kind == StepKind::run ? Shard::Lost::is_repeated : Shard::Lost::is_unknown;
+  FQ_TRY_SET(Reply reply, shard_.change(takes_memory ? "step" : "pause", words, lost));
   const Reply& answer = reply.at(1);
   if (std::optional<Error> fault =
           fault_of(answer, "step '" + std::string(name) + "' of message " + parts.id, kind))
@@ -100,13 +102,16 @@ Result<RedisSteps::Said> RedisSteps::ask(const Receipt& receipt, std::string_vie
 }
 
 Result<StepBegin> RedisSteps::begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) {
-  const std::string token = draw_base32(kTurnBytes), pid = std::to_string(::getpid());
+  std::string& asked = asked_[receipt.text() + " " + std::string(name)];
+  if (asked.empty()) asked = draw_base32(kTurnBytes);
+  const std::string token = asked, pid = std::to_string(::getpid());
   Waiting waiting(std::nullopt, interrupt);
   for (;;) {
     FQ_TRY_SET(Said said,
                ask(receipt, name, StepKind::run, "begin", std::array<std::string_view, 2>{token, pid}));
     StepBegin begun;
     begun.receipt = said.receipt;
+    if (said.what != "wait") asked_.erase(receipt.text() + " " + std::string(name));
     if (begun.receipt != SettleStatus::ok) return begun;
     if (said.what == "kept") begun.output = std::move(said.text);
     if (said.what == "run") {

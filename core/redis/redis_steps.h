@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <map>
 #include <string>
 // fq, this room.
 #include "core/redis/leases/redis_leases.h"
@@ -46,6 +47,7 @@ class RedisSteps final : public Steps {
   RedisLeases& leases_;
   RedisPolicy& policy_;
   const CommandSigner& signer_;
+  std::map<std::string, std::string> asked_;  // for turns of which it is not known whether they are ours
 };
 
 }  // namespace fq

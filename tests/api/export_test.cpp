@@ -251,6 +251,26 @@ TEST_CASE("what came after one comes after it there, and one that has ended ther
   CHECK(to.pop() == "then");
 }
 
+TEST_CASE("a dead one that came after others has its delay or time there, when it is kicked") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const bool is_timed = GENERATE(false, true);
+  const MessageId first = q.push("t", "first");
+  NewMessage then = message_of("t", "then", {});
+  then.after = {first};
+  (is_timed ? then.at_wall_ms : then.delay_ms) = (is_timed ? q.clock().wall_ms() : 0) + 600'000;
+  const MessageId second = q.door().push({&then, 1}).value().items[0].id;
+  const ExportedMessage first_there = exported(q, first);
+  q.bury(q.lease());
+  ExportedMessage message = exported(q, second);
+  CHECK(message.due_wall_ms == q.clock().wall_ms() + 600'000);
+  message.after.at(0).id = import_one(to, first_there);
+  const MessageId dead = import_one(to, message);
+  CHECK(to.mutate({dead}, Action::kick).changed == 1);
+  CHECK(to.pop() == "first");
+  CHECK(to.get(dead).state == State::delayed);
+}
+
 TEST_CASE("what came after one that has ended just now is told as it is by then") {
   WHERE_EXPORTS_ARE(q);
   NewMessage then = message_of("t", "then", {});

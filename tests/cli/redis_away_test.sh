@@ -21,16 +21,21 @@ for shards in 1 4; do
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
 done
 
-# Of several queues that a worker serves the one that is gone is named.
+# Of several queues that a worker serves the one that is gone is named; what runs of others ends as it would have.
 fq queue create a
 fq queue create b
-"$FQ" worker -q a -q b -- true 2>"$work/err" & worker=$!
+fq push -q a first >>"$work/made"
+FQ_SPOOL="$FQ_SPOOL?poll=20ms" "$FQ" worker -q a -q b -- sh -c "touch '$work/began'; until [ -e '$work/go' ]; do sleep 0.02; done" \
+  2>"$work/err" & worker=$!
+await test -e "$work/began"
 await test -n "$(await fq workers -q b && fq workers -q b --json)"
 redis-cli -s "$work/s" keys 'fq1:fq:{b*' | xargs redis-cli -s "$work/s" del >>"$work/made"
-fq push -q a x >>"$work/made"
+: >"$work/go"
 wait $worker
 is "a worker of a queue that is gone" 1 $?
 is "it is told which" 1 "$(grep -c "^fq: queue 'b': $work/s has no such queue any more; the first push makes it" "$work/err")"
+
+is "what ran is done" "1 0" "$(fq stats -q a --json | jq -r '"\(.acked) \(.ready)"')"
 
 # A worker that stays goes on where its only server hangs, and says so once.
 fq queue create hung

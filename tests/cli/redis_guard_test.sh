@@ -36,6 +36,13 @@ for queue in one many; do
   is "$queue: no slot is told of who is dead" "" "$(fq -q $queue workers --json | jq -r 'select(.slots > 0)')"
   is "$queue: but what was left is, by whatever process" "orphan null $(cat "$work/left_id")" \
     "$(fq -q $queue workers --json | jq -r 'select(.ids | length > 0) | "\(.kind) \(.pid) \(.ids[0])"')"
+  id=$(cat "$work/left_id")
+  is "$queue: explain names no process that is dead" "held by what the job of a dead worker left behind" \
+    "$(fq -q $queue explain "$id" | sed -n 's/^waits  *//p')"
+  is "$queue: nor in JSON" null "$(fq -q $queue explain "$id" --json | jq '.reasons[0].holder')"
+  is "$queue: nor does show" "leased null $worker" "$(fq -q $queue show "$id" --json | jq -r '"\(.state) \(.holder) \(.worker.pid)"')"
+  is "$queue: which says what it is" "what the job of a dead worker left behind" "$(fq -q $queue show "$id" | sed -n 's/^holder  *//p')"
+  is "$queue: nor peek" null "$(fq -q $queue peek --state leased --json | jq .holder)"
   [ $queue = many ] || { left=$(cat "$work/left"); kept_guard=$guard; kept_id=$(cat "$work/left_id"); }
 done
 kill -KILL "$(cat "$work/left")"

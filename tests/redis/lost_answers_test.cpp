@@ -2,6 +2,7 @@
 // nobody is told that nothing was done.
 
 // System.
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -173,6 +174,47 @@ TEST_CASE("a queue that was made is not told as not made") {
   const Result<bool> made = real_time_engine().create({u.spool(), "other"}, {});
   REQUIRE(!made.ok());
   is_unknown(made.error());
+}
+
+TEST_CASE("a push that is asked for again with its token is the same push, by parts too") {
+  const Sharded s(GENERATE(1U, 4U));
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back("t" + std::to_string(i % 6));
+  std::vector<NewMessage> batch;
+  for (const std::string& each : names) batch.push_back(message_for(each));
+  const auto pushed = [&](const std::string& token) {
+    PushOptions options;
+    options.token = token;
+    std::vector<uint64_t> ids;
+    for (const PushResult& each : answered(s.another()->push(batch, options)).items)
+      ids.push_back(number(each.id));
+    return ids;
+  };
+  const std::vector<uint64_t> first = pushed("one");
+  CHECK(pushed("one") == first);
+  CHECK(answered(s.queue->stats({})).rows.at(0).ready == 12);
+  CHECK(pushed("other") != first);
+  CHECK(answered(s.queue->stats({})).rows.at(0).ready == 24);
+}
+
+TEST_CASE("a push that waits for room by halves is in once, also where it is asked for again") {
+  const Sharded s(4);
+  REQUIRE(s.queue->policy_set("t", {{{PolicyKey::max_messages, 2, 0, {}}}, {}}).ok());
+  std::vector<NewMessage> batch(4, message_for("t"));
+  batch.push_back(message_for("u"));
+  batch.push_back(message_for("v"));
+  batch.push_back(message_for("w"));
+  PushOptions options;
+  options.token = "one";
+  options.block = true;
+  options.wait_ms = 0;
+  const auto items = answered(s.queue->push(batch, options)).items;
+  const auto accepted = std::count_if(items.begin(), items.end(),
+                                      [](const PushResult& each) { return is_accepted(each.status); });
+  const uint64_t ready = answered(s.queue->stats({})).rows.at(0).ready;
+  CHECK(static_cast<uint64_t>(accepted) == ready);
+  static_cast<void>(s.another()->push(batch, options));
+  CHECK(answered(s.queue->stats({})).rows.at(0).ready == ready);
 }
 
 }  // namespace fq::test

@@ -9,6 +9,7 @@
 #include "core/redis/leases/lease_words.h"
 #include "core/redis/waits/bells.h"
 #include "core/redis/waits/root_hints.h"
+#include "core/redis/waits/shard_time.h"
 
 namespace fq {
 
@@ -18,7 +19,7 @@ Glance::Glance(Shard& shard, const LeaseRequest& request)
       is_of_tenant_(!request.tenant.empty()) {
   const std::string& tag = shard.tag();
   const std::string tenant(request.tenant);
-  commands_ = {{"HMGET", tag + "h", "ops", "hinted", "open", "due", "session", "waiters"},
+  commands_ = {{"HMGET", tag + "h", "ops", "hinted", "open", "due", "session", "waiters", "now", "lead"},
                {"ZSCORE", tag + (is_of_tenant_ ? "bf" : "bw"), shard.nonce() + tenant},
                {"TIME"},
                {"LLEN", tag + "sw:" + shard.nonce()}};
@@ -45,10 +46,13 @@ bool Glance::shows_something() {
   if (!std::all_of(replies.begin(), replies.end(), [](const auto& each) { return each.ok(); })) return true;
   const Reply &root = *replies[0], &noted = *replies[1], &time = *replies[2], &news = *replies[3];
   take_count(root.at(5));
-  const int64_t now_ms = shard_.told_ms().value_or(clock_ms_in(time));
+  const int64_t clock_ms = shard_.told_ms().value_or(clock_ms_in(time));
+  const ShardTime shard_time(root.at(6), root.at(7));
+  const int64_t now_ms = shard_time.at(clock_ms);
   const auto is_over = [&](const Reply& told) { return time_in(told) >= 0 && time_in(told) <= now_ms; };
   const bool is_current = root.at(0).is_text() && root.at(0).text == root.at(1).text;
-  if (!is_current || !noted.is_text() || news.number > 0 || is_over(root.at(3)) || is_over(root.at(4)))
+  if (!is_current || shard_time.wants_call(clock_ms) || !noted.is_text() || news.number > 0 ||
+      is_over(root.at(3)) || is_over(root.at(4)))
     return true;
   return is_open(root.at(2).text != "0" && (!is_of_tenant_ || replies[4]->number > 0));
 }

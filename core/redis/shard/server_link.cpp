@@ -43,7 +43,9 @@ std::optional<std::string_view> key_of(const std::vector<std::string>& command) 
   return command.size() > at ? std::optional<std::string_view>(command[at]) : std::nullopt;
 }
 
+/// What TIME has behind it is the key of a server whose clock it asks for.
 std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
+  if (words[0] == "TIME") return {words[0]};
   return {words.begin(), words.end()};
 }
 

@@ -51,7 +51,8 @@ class ServerLink {
   /// The connection was lost before an answer came, or it did not come where another server may take over.
   bool was_cut(const Error& error);
 
-  /// Commands in one go, each to the server that has its first key; replies in order. A refusal is an Error.
+  /// Commands in one go, each to the server that has its first key, TIME likewise; replies in order. A
+  /// refusal is an Error.
   std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
 
   /// Pages of names of keys, of all servers.

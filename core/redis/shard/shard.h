@@ -21,6 +21,9 @@
 
 namespace fq {
 
+/// What the server's clock said in a call, by its reply: see pace.lua for how the shard's time differs.
+inline int64_t clock_in(const Reply& reply) { return reply.at(0).at(7).number; }
+
 /// In one reply: with the longest payloads 32 MiB, half of what a reply may have.
 inline constexpr size_t kMessagesPerCall = 64;
 

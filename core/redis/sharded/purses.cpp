@@ -286,7 +286,7 @@ Result<void> Purses::add_token(const std::string& name, Total& total) {
   const Result<Reply> purse = shards_.at(shards_.of_tenant(name)).shard().look({"purse", name, told});
   if (!purse) return is_away(purse.error()) ? Result<void>() : purse.error();
   const int64_t at_ms = token_in(purse->at(1).at(2));
-  total.is_full = at_ms < 0 || at_ms > purse->at(0).at(0).number;
+  total.is_full = at_ms < 0 || at_ms > clock_in(*purse);
   if (at_ms >= 0 && total.is_full) total.free_at_ms = at_ms;
   return {};
 }

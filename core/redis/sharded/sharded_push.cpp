@@ -56,8 +56,9 @@ Result<PushReply> ShardedPush::put(RedisPush& shard, const BatchPart& part, cons
   const size_t count = part.messages.size();
   const bool never_fits = pushed && pushed->items.at(0).status == PushStatus::full;
   if (!never_fits || !options.block || count == 1) return pushed;
-  const BatchPart first{part.messages.first(count / 2), part.longest};
-  const BatchPart second{part.messages.subspan(count / 2), part.longest};
+  const auto token = [&](const char* half) { return part.token.empty() ? part.token : part.token + half; };
+  const BatchPart first{part.messages.first(count / 2), part.longest, token("a")};
+  const BatchPart second{part.messages.subspan(count / 2), part.longest, token("b")};
   FQ_TRY_SET(PushReply reply, put(shard, first, options));
   Result<PushReply> rest = reply.error ? Result<PushReply>(*reply.error) : put(shard, second, options);
   for (size_t i = 0; i < second.messages.size(); ++i)
@@ -73,7 +74,7 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
   auto groups = by_shard(messages, [this](const NewMessage& each) { return shards_.of_tenant(each.tenant); });
   const uint64_t longest = longest_payload(messages);
   if (groups.size() == 1)
-    return shards_.at(groups[0].first).pusher().push_checked({messages, longest}, options);
+    return shards_.at(groups[0].first).pusher().push_checked({messages, longest, options.token}, options);
   // Those first, and one by one, that may be refused for what only their shard knows.
   const auto untied = std::stable_partition(groups.begin(), groups.end(), [&](const auto& group) {
     return std::any_of(group.second.begin(), group.second.end(), [&](size_t i) {
@@ -89,14 +90,14 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
   outcome.reply.items.assign(messages.size(), PushResult{PushStatus::invalid, {}});
   const auto pusher = [&](size_t i) -> RedisPush& { return shards_.at(groups[i].first).pusher(); };
   const auto put_part = [&](size_t i, const std::optional<RedisPush::Sent>& sent) {
-    outcome.add(groups[i].second, put(pusher(i), {parts[i], longest}, options, sent));
+    outcome.add(groups[i].second, put(pusher(i), {parts[i], longest, options.token}, options, sent));
   };
   for (size_t i = 0; i < tied_count && !outcome.fault; ++i) put_part(i, {});
   if (!outcome.fault) {
     CallsAtOnce calls(shards_.link());
     std::vector<std::optional<RedisPush::Sent>> sent(groups.size());
     for (size_t i = tied_count; i < groups.size(); ++i) {
-      const Result<RedisPush::Sent> added = pusher(i).add_to(calls, {parts[i], longest});
+      const Result<RedisPush::Sent> added = pusher(i).add_to(calls, {parts[i], longest, options.token});
       if (added) sent[i].emplace(*added);  // why not, is said below
     }
     calls.send();

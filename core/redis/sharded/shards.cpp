@@ -12,6 +12,7 @@
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/shard/renewer.h"
+#include "core/redis/waits/shard_time.h"
 
 namespace fq {
 
@@ -140,19 +141,30 @@ std::vector<Result<Reply>> Shards::roots_each(std::span<const std::string_view> 
   return ask_each(commands);
 }
 
+void Shards::add_clocks(std::vector<std::vector<std::string>>& commands) {
+  const Result<bool> is_cluster = link().is_cluster();
+  clock_count_ = is_cluster && *is_cluster ? count() : 1;
+  for (size_t shard = 0; shard < clock_count_; ++shard) commands.push_back({"TIME", tag(shard) + "h"});
+}
+
+int64_t Shards::clock_ms(const std::vector<Result<Reply>>& replies, size_t shard) const {
+  const Result<Reply>& time = replies[replies.size() - clock_count_ + (clock_count_ == 1 ? 0 : shard)];
+  return told_ms().value_or(time ? clock_ms_in(*time) : 0);
+}
+
 Result<bool> Shards::do_what_is_due() {
-  constexpr std::array<std::string_view, 2> kTimes = {"due", "session"};
+  constexpr std::array<std::string_view, 4> kTimes = {"due", "session", "now", "lead"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < count(); ++shard) commands.push_back(root_command(shard, kTimes));
-  commands.push_back({"TIME"});
+  add_clocks(commands);
   const std::vector<Result<Reply>> roots = ask_each(commands);
   const Reply nothing;
-  const int64_t now_ms = told_ms().value_or(clock_ms_in(roots.back() ? *roots.back() : nothing));
   bool is_any = false;
   for (size_t shard = 0; shard < count(); ++shard) {
+    const Reply& root = roots[shard] ? *roots[shard] : nothing;
+    const int64_t now_ms = ShardTime(root.at(2), root.at(3)).at(clock_ms(roots, shard));
     const auto is_over = [&](size_t field) {
-      const int64_t at_ms = roots[shard] ? time_in(roots[shard]->at(field)) : -1;
-      return at_ms >= 0 && at_ms <= now_ms;
+      return time_in(root.at(field)) >= 0 && time_in(root.at(field)) <= now_ms;
     };
     if (!is_over(0) && !is_over(1)) continue;
     const Result<Reply> done = at(shard).shard().tick();

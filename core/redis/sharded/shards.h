@@ -99,6 +99,10 @@ class Shards {
   Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
   /// Does what is due in those that answer. False: nothing was.
   Result<bool> do_what_is_due();
+  /// Adds what asks for the clocks of all servers. Last of all: what a root says was so by then.
+  void add_clocks(std::vector<std::vector<std::string>>& commands);
+  /// What that of a shard's server said; 0: nothing.
+  int64_t clock_ms(const std::vector<Result<Reply>>& replies, size_t shard) const;
   /// What of a root tells them apart.
   std::vector<std::string> root_command(size_t shard, std::span<const std::string_view> fields) const;
 
@@ -106,6 +110,7 @@ class Shards {
   static Result<std::vector<Reply>> all_of(std::vector<Result<Reply>> asked);
 
   QueueEntry entry_;
+  size_t clock_count_ = 1;  // that were asked for last
   ServerAccess access_;
   std::unique_ptr<WorkerGuard> guard_;  // which hears of the end when all sessions have left
   std::vector<std::unique_ptr<RedisQueue>> queues_;

@@ -36,8 +36,8 @@ Visits::Visits(Shards& shards, Purses& purses)
       random_(shards.told_ms() ? 0 : std::random_device{}()) {}
 
 /// A time that is told stands still while its client works.
-int64_t Visits::now_ms() const {
-  return shards_.told_ms().value_or(system_clock().boot_ms() + server_ahead_ms_);
+int64_t Visits::clock_ms(const Shard& shard) const {
+  return shards_.told_ms().value_or(system_clock().boot_ms() + shard.clock_ahead_ms);
 }
 
 /// One that begins stands beside the others, by chance as far ahead as its weight and what its turns cost
@@ -71,6 +71,7 @@ void Visits::take_root(size_t shard, const Result<Reply>& root) {
   const double open = weight_in(0);
   all_[shard].is_open = open > 0;
   note(all_[shard], open > 0 ? open : purses_.is_wanting(shard) ? weight_in(3) : 0);
+  all_[shard].time = ShardTime(root->at(6), root->at(7));
   all_[shard].due_ms = time_in(root->at(1));
   all_[shard].session_end_ms = time_in(root->at(2));
 }
@@ -92,13 +93,14 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 6> kFields = {"open", "due", "session", "weight", "lent", "waiters"};
+  constexpr std::array<std::string_view, 8> kFields = {"open", "due",     "session", "weight",
+                                                       "lent", "waiters", "now",     "lead"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
   for (const size_t shard : watched_)
     commands.push_back({"LLEN", shards_.tag(shard) + "sw:" + shards_.nonce()});
-  commands.push_back({"TIME"});
+  shards_.add_clocks(commands);
   const std::vector<Result<Reply>> replies = shards_.ask_each(commands);
   for (const Result<Reply>& each : replies) {
     if (!each && !is_away(each.error())) return each.error();
@@ -114,12 +116,11 @@ Result<void> Visits::look(bool fresh) {
     const Result<Reply>& news = replies[at++];
     if (news && news->number > 0) with_news_.push_back(shard);
   }
-  const Reply nothing;
-  const Reply& time = replies.back() ? *replies.back() : nothing;
-  const int64_t server_ms = clock_ms_in(time);
-  if (server_ms == 0) return {};  // what was known of its clock stays
   looked_at_ms_ = system_clock().boot_ms();
-  server_ahead_ms_ = server_ms - looked_at_ms_;
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    const int64_t clock_ms = shards_.clock_ms(replies, shard);  // 0: what was known of it stays
+    if (clock_ms != 0) all_[shard].clock_ahead_ms = clock_ms - looked_at_ms_;
+  }
   return {};
 }
 
@@ -186,10 +187,12 @@ std::vector<size_t> Visits::wanting() const {
 
 std::vector<size_t> Visits::due() const {
   std::vector<size_t> found;
-  const int64_t now_ms = this->now_ms();
   for (size_t shard = 0; shard < all_.size(); ++shard) {
+    const Shard& each = all_[shard];
+    const int64_t clock_ms = this->clock_ms(each), now_ms = each.time.at(clock_ms);
     const auto is_over = [&](int64_t at_ms) { return at_ms >= 0 && at_ms <= now_ms; };
-    if (is_over(all_[shard].due_ms) || is_over(all_[shard].session_end_ms)) found.push_back(shard);
+    if (is_over(each.due_ms) || is_over(each.session_end_ms) || each.time.wants_call(clock_ms))
+      found.push_back(shard);
   }
   return found;
 }
@@ -197,10 +200,11 @@ std::vector<size_t> Visits::due() const {
 std::optional<int64_t> Visits::next_due_ms() const {
   std::optional<int64_t> first;
   for (const Shard& shard : all_) {
-    if (shard.due_ms >= 0 && (!first || shard.due_ms < *first)) first = shard.due_ms;
+    const int64_t in_ms = shard.due_ms - shard.time.at(clock_ms(shard));
+    if (shard.due_ms >= 0 && (!first || in_ms < *first)) first = in_ms;
   }
-  if (const auto token = purses_.next_ms()) first = std::min(first.value_or(*token), *token);
-  if (first) *first -= now_ms();
+  if (const auto token = purses_.next_ms())
+    first = std::min(first.value_or(INT64_MAX), *token - clock_ms(all_[0]));
   return first;
 }
 

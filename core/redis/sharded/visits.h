@@ -14,6 +14,7 @@
 #include <vector>
 // fq, this room.
 #include "core/redis/sharded/purses.h"
+#include "core/redis/waits/shard_time.h"
 
 namespace fq {
 
@@ -47,7 +48,7 @@ class Visits {
   bool is_open(size_t shard) const { return all_[shard].is_open; }
   /// Those that have something only once they are lent what they lack.
   std::vector<size_t> wanting() const;
-  /// Those in which something is due.
+  /// Those in which something is due, or which are to be called for their time to go on.
   std::vector<size_t> due() const;
   /// When something is; none: nobody knows of anything.
   std::optional<int64_t> next_due_ms() const;
@@ -62,11 +63,13 @@ class Visits {
 
  private:
   struct Shard {
-    double weight = 0;            // of what can be served, in accounts of weight 1, with loans too
-    bool is_open = false;         // without loans
-    double toll = 0;              // what a turn there costs on average, in turns; 0: it has not said so
-    double tag = 0;               // what it was given, by weight
-    int64_t due_ms = -1;          // by the server's time; -1: nothing is
+    double weight = 0;     // of what can be served, in accounts of weight 1, with loans too
+    bool is_open = false;  // without loans
+    double toll = 0;       // what a turn there costs on average, in turns; 0: it has not said so
+    double tag = 0;        // what it was given, by weight
+    ShardTime time;
+    int64_t clock_ahead_ms = 0;   // of our clock
+    int64_t due_ms = -1;          // by its time; -1: nothing is
     int64_t session_end_ms = -1;  // of who may be dead: likewise
     bool is_spent = false;        // in this pass
   };
@@ -75,7 +78,7 @@ class Visits {
   double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
   void take_root(size_t shard, const Result<Reply>& root);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
-  int64_t now_ms() const;
+  int64_t clock_ms(const Shard& shard) const;
 
   Shards& shards_;
   Purses& purses_;
@@ -89,7 +92,6 @@ class Visits {
   std::map<size_t, Error> faults_;  // of those that did not answer last
   uint64_t waiters_ = 0;            // of the shard that has the most
   int64_t looked_at_ms_ = -1;       // by our clock
-  int64_t server_ahead_ms_ = 0;     // of our clock
 };
 
 }  // namespace fq

@@ -82,7 +82,9 @@ std::optional<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& r
   if (info.state == State::ready && has_timer) info.expires_at_wall_ms = timer_wall_ms;
   if (info.state == State::delayed && record->ttl_ms > 0)
     info.expires_at_wall_ms = timer_wall_ms + record->ttl_ms;
-  if (info.state == State::leased && record->pid != 0) info.holder_pid = static_cast<int>(record->pid);
+  const bool is_left_behind = shown.at(7).number == 1;  // by a worker that is dead
+  if (info.state == State::leased && record->pid != 0 && !is_left_behind)
+    info.holder_pid = static_cast<int>(record->pid);
   info.command = record->command;
   info.timeout_ms = record->timeout_ms;
   info.keep_ms = record->keep_ms;
@@ -116,7 +118,7 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
     std::optional<MessageInfo> info = info_of(shown, reply);
     if (!info)
       return Error{ErrorKind::bad_data, "message " + shown.at(0).text + ": " + std::string(kUnreadable), 0};
-    if (info->holder_pid) info->holder_host = shown.at(6).text.substr(0, kHostNameBytesMax);
+    if (info->state == State::leased) info->holder_host = shown.at(6).text.substr(0, kHostNameBytesMax);
     return info;
   }
   const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(5).text);

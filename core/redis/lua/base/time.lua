@@ -6,7 +6,7 @@ function M.read(root)
   return now[1] * 1000 + math.floor(now[2] / 1000)
 end
 
--- How far the wall clock is ahead of it.
+-- How far the wall clock is ahead of that one.
 function M.ahead() return 0 end
 
 return M

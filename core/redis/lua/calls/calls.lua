@@ -13,7 +13,7 @@ local HELD = 256       -- of sessions that are over, in one call
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -38,7 +38,7 @@ function M.look(keys)
   -- Of the dead, of those told of after their end, of nodes that time blocks and of pools many queues have none: then nobody
   -- looks for their first.
   call.has_none = redis.call('EXISTS', call.tag .. 'd', call.tag .. 'zt', call.tag .. 'nt', call.tag .. 'p') == 0
-  call.now = math.max(before, time.read(keys[1]))
+  call.now, call.pace = pace.follow(root[27], before, time.read(keys[1]))
   return call, nil, before
 end
 
@@ -108,6 +108,7 @@ function M.begin(keys, run, nonces)
   local call, fault, before = M.look(keys)
   if not call then return nil, fault end
   follow_server(call, run, before)
+  schedules.follow_clock(call)
   sessions.hear(call, nonces)
   local fired = 0
   while fired < FIRED and fire(call) do fired = fired + 1 end
@@ -124,11 +125,11 @@ end
 
 -- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
 -- whether those of commands are others, whether a schedule is due, and whether a message that left can be brought to its end;
--- a client has to see to those two.
+-- a client has to see to those two; and what the server's clock says.
 function M.head(call)
   local due = next_of(call, due_of(call))
   return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts,
-    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0}
+    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0, pace.clock(call)}
 end
 
 -- Whether somebody reads the hints below: who looks for work of one of several shards, and who waits for some.
@@ -201,6 +202,8 @@ function M.finish(call)
   local before, ended = call.before, ends.bytes(call)
   if call.waits ~= before.waits then root[#root + 1], root[#root + 2] = 'waits', call.waits end
   if ended ~= before.ended then root[#root + 1], root[#root + 2] = 'ended', ended end
+  local lead = pace.bytes(call)
+  if lead then root[#root + 1], root[#root + 2] = 'lead', lead end
   if call.usual_run ~= before.usual_run then root[#root + 1], root[#root + 2] = 'usual', call.usual_run end
   for _, each in ipairs(hints_of(call, due, session_end, open, toll)) do root[#root + 1] = each end
   for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end

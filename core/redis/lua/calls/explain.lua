@@ -69,7 +69,7 @@ function M.message(call, args)
   for _, wait in ipairs(m.is_tied and m.state == records.HELD and store.ties(call, m).waits or {}) do
     if not wait.closed then ids[#ids + 1] = text.num(wait.id) end
   end
-  return {false, m.path, m.state, text.num(m.timer), text.num(m.since), m.pid, ids, why, ahead, place, later, by,
+  return {false, m.path, m.state, text.num(m.timer), text.num(m.since), sessions.is_left_behind(call, m) and 0 or m.pid, ids, why, ahead, place, later, by,
     n.kids > 0 and 1 or 0, m.expired and 1 or 0, m.state == records.HELD and cycle_of(call, m) or {},
     sessions.host_of(call, m)}
 end

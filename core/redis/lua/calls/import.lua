@@ -13,7 +13,7 @@ local PAST_BYTES = 52
 local REMEMBERED = 604800000
 local FIELDS = 8  -- of a message, beside its steps
 
-local function read(bytes)
+local function read(call, bytes)
   local past = {waits = {}}
   past.state, past.expired, past.attempts, past.in_force, past.crashes, past.deliveries, past.pushed, past.since, past.due, past.delay,
     past.behind = struct.unpack(PAST, bytes)
@@ -21,6 +21,8 @@ local function read(bytes)
     local id, any, closed = struct.unpack(WAIT, bytes, at)
     past.waits[#past.waits + 1] = {id = id, any = any == 1, closed = closed == 1}
   end
+  past.due = pace.at(call, past.due)
+  if past.state == records.DELAYED then past.since = pace.at(call, past.since) end
   return past
 end
 
@@ -67,7 +69,7 @@ end
 
 -- What it has: `at`: its first argument.
 local function add(call, args, at, count)
-  local p, past = push.read(call, args[at + 2], args[at + 3], args[at + 4], args[at + 5]), read(args[at + 6])
+  local p, past = push.read(call, args[at + 2], args[at + 3], args[at + 4], args[at + 5]), read(call, args[at + 6])
   if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past.state) end
   local leader = past.behind ~= 0 and store.find(call, past.behind) or nil
   settle_state(call, past, leader)

@@ -9,6 +9,13 @@ local function shown(call, id)
   return {name, record, more[1], more[2], more[3]}
 end
 
+local function with_holder(call, id)
+  local found = shown(call, id)
+  local m = found[2] and records.message(id, found[2])
+  found[6], found[7], found[8] = false, sessions.host_of(call, m), sessions.is_left_behind(call, m) and 1 or 0
+  return found
+end
+
 -- Adds the ids of ready ones of a queue, until there are so many.
 local function add_ready(call, path, found, most)
   for _, member in ipairs(redis.call('ZRANGE', call.tag .. 'q:' .. path, 0, most - #found - 1)) do
@@ -26,11 +33,10 @@ local function paged(call, list, args, told_of)
 end
 
 local LOOKS = {
-  -- id: its record, or how it ended; the host of who holds it.
+  -- id: its record, or how it ended; the host of who holds it, and whether that is dead.
   get = function(call, args)
-    local found = shown(call, tonumber(args[2]))
+    local found = with_holder(call, tonumber(args[2]))
     found[6] = redis.call('HGET', call.tag .. 'o', found[1])
-    found[7] = found[2] and sessions.host_of(call, store.find(call, tonumber(args[2]))) or ''
     return found
   end,
   -- id: what is shown of it, its steps, their outputs.
@@ -74,8 +80,9 @@ local LOOKS = {
   -- each its time and what is shown of it.
   timed = function(call, args)
     local found = {}
+    local show = args[2] == 'lv' and with_holder or shown
     for i, each in ipairs(pages.behind(call.tag .. args[2], args[3], tonumber(args[4]), tonumber(args[5]))) do
-      found[i] = {each[1], shown(call, each[2])}
+      found[i] = {each[1], show(call, each[2])}
     end
     return found
   end,
@@ -184,7 +191,7 @@ function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
   args = foresee(call, args)
-  call.more = calls.has_more(call)
+  call.more = calls.has_more(call) or pace.wants_call(call)
   local head = calls.head(call)
   return {head, LOOKS[args[1]](call, args)}
 end

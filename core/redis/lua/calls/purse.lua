@@ -137,8 +137,11 @@ local function free(call, p)
   return left
 end
 
-local function loan(p, b)
-  return {'loan', epoch(p), text.num(b.loans), text.num(b.last), is_rate(p) and text.num(b.at + lent.LASTS) or '0'}
+-- As other servers can hold it against their clocks.
+local function by_clock(call, at) return text.num(at - call.now + pace.clock(call)) end
+
+local function loan(call, p, b)
+  return {'loan', epoch(p), text.num(b.loans), text.num(b.last), is_rate(p) and by_clock(call, b.at + lent.LASTS) or '0'}
 end
 
 -- `told`: of that shard, in this epoch.
@@ -146,19 +149,19 @@ local function lend(call, p, shard, want, told)
   local b = p.bounds[shard]
   if not told then return nil end
   -- Somebody has it on the way, or had, and it is not lost.
-  if told.loans < b.loans and (b.bound > 0 or not is_rate(p)) then return loan(p, b) end
+  if told.loans < b.loans and (b.bound > 0 or not is_rate(p)) then return loan(call, p, b) end
   local more = math.min(want, free(call, p))
   if more <= 0 then return nil end
   if is_rate(p) then bucket.take(p, more, call.now) end
   b.bound, b.loans, b.last, b.at, p.changed[shard] = b.bound + more, b.loans + 1, more, call.now, true
-  return loan(p, b)
+  return loan(call, p, b)
 end
 
 -- When the next one may start, as it is told: '': it has no rate; -1: nobody knows.
 local function told_token(call, p)
   if not is_rate(p) then return '' end
   local at = bucket.free(p, call.now) > 0 and call.now or bucket.token_at(p, call.now, LATE)
-  return at < math.huge and text.num(at) or '-1'
+  return at < math.huge and by_clock(call, at) or '-1'
 end
 
 -- name, what is told of shards: its epoch, and of each shard which, its bound, and how many loans it has had; and when the

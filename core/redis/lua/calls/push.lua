@@ -23,7 +23,7 @@ function M.read(call, path, fields, key, rest)
     after[#after + 1] = {id = id, any = any == 1}
   end
   return {path = path, key = key, rest = rest, after = after, priority = priority, attempts_max = attempts_max,
-    bytes = payload_bytes, ttl = ttl, delay = at > 0 and at - call.now or delay, kind = kind, mode = mode,
+    bytes = payload_bytes, ttl = ttl, delay = at > 0 and pace.at(call, at) - call.now or delay, kind = kind, mode = mode,
     unique_for = unique_for, quiet = quiet, max_wait = max_wait, is_command = is_command == 1, keep = keep,
     text = bytes == 0 and '' or string.sub(fields, from, from + bytes - 1)}
 end

@@ -18,7 +18,7 @@ local STEPS = {
   -- delay (-1: none), until when.
   sleep = function(call, args)
     local delay = tonumber(args[8])
-    return steps.sleep(call, receipt_of(args), args[7], delay >= 0 and call.now + delay or tonumber(args[9]))
+    return steps.sleep(call, receipt_of(args), args[7], delay >= 0 and call.now + delay or pace.at(call, tonumber(args[9])))
   end,
   -- Whether all are meant that its steps have pushed; else ids.
   wait = function(call, args)

@@ -125,7 +125,7 @@ end
 -- One before it may have been lost.
 local function take_starts(call, l, loan, more, until_)
   if loan <= l.loans then return end
-  l.loans, l.share, l.since, l.is_here = loan, more, call.now, call.now <= until_
+  l.loans, l.share, l.since, l.is_here = loan, more, call.now, pace.clock(call) <= until_
 end
 -- The loan of this number: `more` units.
 function M.take(call, name, age, tag, loan, more, until_)

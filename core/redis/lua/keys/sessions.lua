@@ -138,15 +138,23 @@ end
 -- The process of one that lives, 0 where that is not known; nil: there is none.
 function M.anybody(root)
   local tag = string.sub(root, 1, -2)
-  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(time.read(root)), '+inf', 'LIMIT', 0, 1)[1]
+  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(pace.now(root)), '+inf', 'LIMIT', 0, 1)[1]
   local attends = nonce and attends_of(tag, nonce)
   return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
 end
 
+local function holder_of(call, m)
+  return m and m.living and m.state == records.LEASED and attends_of(call.tag, m.nonce)
+end
 -- The host of who holds a message by living; '': it is not known, or nobody does.
 function M.host_of(call, m)
-  local attends = m and m.living and m.state == records.LEASED and attends_of(call.tag, m.nonce)
+  local attends = holder_of(call, m)
   return attends and string.sub(attends, HOST_AT) or ''
+end
+-- Its worker is dead, and it is held by what a job has left: by which process, is not known here.
+function M.is_left_behind(call, m)
+  local attends = holder_of(call, m)
+  return attends and select(3, struct.unpack(ATTENDANCE, attends)) == DEAD or false
 end
 
 -- All that there are: nonce, how it attends, what it holds.

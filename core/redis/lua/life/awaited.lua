@@ -24,7 +24,7 @@ end
 function M.listen(root, nonce, kind, tenant, id, delivery)
   if #kind ~= 1 or not string.find(KINDS, kind, 1, true) then error('nobody waits for that') end
   local tag = string.sub(root, 1, -2)
-  redis.call('ZADD', tag .. 'b' .. kind, kind == 'r' and text.num(time.read(root)) or id, nonce .. tenant)
+  redis.call('ZADD', tag .. 'b' .. kind, kind == 'r' and text.num(pace.now(root)) or id, nonce .. tenant)
   if kind == 'o' then runs.listen(tag, runs.name_of(id, delivery)) end
   local kinds = redis.call('HGET', root, 'awaited') or ''
   if not string.find(kinds, kind, 1, true) then redis.call('HSET', root, 'awaited', kinds .. kind) end

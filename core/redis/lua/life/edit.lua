@@ -20,7 +20,7 @@ function M.is_as_seen(call, m, seen)
 end
 
 local function set_time(call, m, p)
-  local delay = has(p, AT) and p.at - call.now or p.delay
+  local delay = has(p, AT) and pace.at(call, p.at) - call.now or p.delay
   if m.state == records.HELD then
     local ties = store.ties(call, m)
     ties.delay = has(p, DELAY) and p.delay or -1

@@ -10,6 +10,7 @@ local HEAD = '<dBBBBBBddddd'
 local HEAD_BYTES = 54
 local MOST = 65536
 local PAGE = 16  -- of one look for those that are due
+local CLOCK_WRONG = 86400000  -- a clock that is set back by more was wrong: see core/base/clock.h
 local QUEUE, CANCEL = 1, 2           -- OverlapRule
 local MADE, OVERLAP, MISSED = 1, 2, 3  -- Occurrence
 
@@ -25,15 +26,34 @@ local function bytes_of(s)
     s.done, s.begun) .. s.rest
 end
 
-local function wall_of(call) return call.now + time.ahead(call.root) end
+local function wall_of(call) return pace.clock(call) + time.ahead(call.root) end
 
--- By the server's clock; math.huge: none is.
-function M.due(call)
-  if call.schedules == 0 then return math.huge end
-  local first = redis.call('ZRANGE', call.tag .. 'sn', 0, 0, 'WITHSCORES')
-  return first[2] and tonumber(first[2]) - time.ahead(call.root) or math.huge
+-- By the wall clock; nil: none is due.
+local function first(call)
+  if call.schedules == 0 then return nil end
+  if call.looked_at_anew then return 0 end
+  local found = redis.call('ZRANGE', call.tag .. 'sn', 0, 0, 'WITHSCORES')
+  return found[2] and tonumber(found[2])
 end
-function M.is_due(call) return M.due(call) <= call.now end
+
+-- By the time of the shard; math.huge: none is.
+function M.due(call)
+  local wall = first(call)
+  return wall and pace.at(call, wall - time.ahead(call.root)) or math.huge
+end
+function M.is_due(call) return (first(call) or math.huge) <= wall_of(call) end
+
+-- The clock went back: those are looked at that may have gone on by a clock that was wrong, and a client tells their times anew.
+function M.follow_clock(call)
+  if call.schedules == 0 or not pace.is_found(call) or pace.lead(call) <= CLOCK_WRONG then return end
+  local late = redis.call('ZRANGEBYSCORE', call.tag .. 'sn', text.num(wall_of(call) + CLOCK_WRONG), '+inf')
+  if #late > 0 then call.looked_at_anew = late end
+end
+local function look_at_anew(call)
+  local words = {}
+  for _, name in ipairs(call.looked_at_anew or {}) do words[#words + 1], words[#words + 2] = text.num(wall_of(call)), name end
+  text.call('ZADD', call.tag .. 'sn', words)
+end
 
 -- nil: it is not there any more, or another change came first.
 local function find(call, name, version)
@@ -144,6 +164,7 @@ function M.count(call)
 end
 
 function M.write(call)
+  look_at_anew(call)
   for _, each in ipairs(call.schedule_changes) do
     local name, s, due = each[1], each[2], each[3]
     if s.gone then
