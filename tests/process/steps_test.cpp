@@ -92,6 +92,7 @@ std::vector<Group> ready_groups() {
            {"push", Grows::no, [](Scene& s) { s.q.push("y", Durability::lazy); }},
            {"lease", Grows::no, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
            {"release", Grows::no, [](Scene& s) { s.settle_all(Verdict::release); }},
+           {"move", Grows::with_queue, [](Scene& s) { s.move(); }},
            {"cancel -t", Grows::with_queue, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
            {"peek what has ended", Grows::with_queue, [](Scene& s) { s.peek(State::dead, s.n); }},
        })},
@@ -280,7 +281,9 @@ std::vector<Group> policy_groups() {
        {
            {"load rules", Grows::with_queue, [](Scene& s) { s.load_rules(1); }},
            {"load others", Grows::with_queue, [](Scene& s) { s.load_rules(2); }},
-           {"load none", Grows::with_queue, [](Scene& s) { s.load({}, 3); }},
+           {"load pools", Grows::with_queue, [](Scene& s) { s.load_pools(3); }},
+           {"load pools again", Grows::with_queue, [](Scene& s) { s.load_pools(4); }},
+           {"load none", Grows::with_queue, [](Scene& s) { s.load({}, 5); }},
        }},
       {"set by tenant",
        [](Scene& s) {
@@ -377,6 +380,19 @@ TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at
       }
     }
   }
+}
+
+TEST_CASE("what is on its way between queues is looked for in parts", "[steps]") {
+  Scene scene;
+  scene.n = 100'000;
+  scene.q.set_policy({.sync = SyncMode::lazy});
+  scene.push(1);
+  // With the segment it is lost that nothing is: the next to open the queue looks.
+  const Row row{"open", Grows::with_queue, [](Scene& s) { s.q.lose_segment(); }};
+  const auto [steps, shared, held] = measure(scene, row);
+  CHECK(steps >= scene.n);
+  CHECK(held > 0);
+  CHECK(held <= kHoldMax);
 }
 
 }  // namespace fq::test
