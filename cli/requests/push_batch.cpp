@@ -42,10 +42,14 @@ class Splitter {
     }
   }
 
+  uint64_t number() const { return number_; }
+  Error at_line(Error error, uint64_t number) const {
+    error.text = source_.name() + ": line " + std::to_string(number) + ": " + error.text;
+    return error;
+  }
   Error fault(Error error) const {
     error.kind = ErrorKind::bad_data;
-    error.text = source_.name() + ": line " + std::to_string(number_) + ": " + error.text;
-    return error;
+    return at_line(std::move(error), number_);
   }
 
  private:
@@ -73,22 +77,30 @@ class Splitter {
 
 struct Batch {
   std::vector<PushLine> lines;
+  std::vector<uint64_t> numbers;  // theirs
   uint64_t bytes = 0;
 
   bool fits(uint64_t more) const {
     return lines.empty() || (lines.size() < kBatchMessagesMax && bytes + more <= kBatchBytesMax);
   }
-  void add(PushLine line) {
+  void add(PushLine line, uint64_t number) {
     bytes += batch_bytes(message_of(line.fields, line.payload));
     lines.push_back(std::move(line));
+    numbers.push_back(number);
   }
+  /// Of an Error that is a line's, `item` is that line's number.
   Result<void> send(Pusher& pusher) {
     if (lines.empty()) return {};
     std::vector<NewMessage> messages;
     messages.reserve(lines.size());
     for (const PushLine& line : lines) messages.push_back(message_of(line.fields, line.payload));
-    FQ_TRY(pusher.push(messages));
+    if (Result<void> pushed = pusher.push(messages); !pushed) {
+      Error error = std::move(pushed).error();
+      if (error.item) error.item = numbers.at(*error.item);
+      return error;
+    }
     lines.clear();
+    numbers.clear();
     bytes = 0;
     return {};
   }
@@ -141,7 +153,11 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
 Result<void> Pusher::push_halves(std::span<const NewMessage> messages) {
   const size_t half = messages.size() / 2;
   FQ_TRY(push(messages.first(half)));
-  return push(messages.subspan(half));
+  Result<void> rest = push(messages.subspan(half));
+  if (rest) return {};
+  Error error = std::move(rest).error();
+  if (error.item) *error.item += half;
+  return error;
 }
 
 Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
@@ -205,6 +221,13 @@ Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const Pu
                     form == BatchForm::ndjson ? json_line_bytes_max(settings.payload_bytes_max)
                                               : settings.payload_bytes_max);
   Batch batch;
+  // Of a batch of plain lines what they share is at fault, which the command has given.
+  const auto send = [&]() -> Result<void> {
+    Result<void> sent = batch.send(pusher);
+    if (sent || !sent.error().item || form != BatchForm::ndjson) return sent;
+    const uint64_t number = *sent.error().item;
+    return splitter.at_line(std::move(sent).error(), number);
+  };
   for (;;) {
     std::string_view item;
     FQ_TRY_SET(const Splitter::Next next, splitter.next(item, batch.lines.empty()));
@@ -221,11 +244,11 @@ Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const Pu
       if (line.payload.size() > settings.payload_bytes_max) {
         return splitter.fault(payload_too_long("payload", settings.payload_bytes_max));
       }
-      if (!batch.fits(batch_bytes(message_of(line.fields, line.payload)))) FQ_TRY(batch.send(pusher));
-      batch.add(std::move(line));
+      if (!batch.fits(batch_bytes(message_of(line.fields, line.payload)))) FQ_TRY(send());
+      batch.add(std::move(line), splitter.number());
       if (batch.fits(1)) continue;
     }
-    FQ_TRY(batch.send(pusher));
+    FQ_TRY(send());
     if (next == Splitter::Next::end) return {};
   }
 }

@@ -255,8 +255,9 @@ class Queue {
 
   virtual Caps caps() const = 0;
 
-  /// Puts up to kBatchMessagesMax messages, all or nothing. An Error: nothing was pushed. Otherwise each
-  /// item says what became of it; `unknown` may or may not have happened.
+  /// Puts up to kBatchMessagesMax messages, all or nothing. An Error: nothing was pushed; its `item` is the
+  /// message that it is of, where it is of one. Otherwise each item says what became of it; `unknown` may or
+  /// may not have happened.
   virtual Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options = {}) = 0;
 
   virtual Result<LeaseReply> lease(const LeaseRequest& request) = 0;

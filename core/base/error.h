@@ -5,6 +5,8 @@
 // kind into an exit code. Expected things (an empty queue) are values, bugs are asserts.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,8 @@ struct Error {
   /// By itself, as a server that is away comes back: who waits asks again. Of an outcome that is unknown this
   /// is for who may do it twice.
   bool passes = false;
+  /// Of a batch: which of it is at fault, from 0, where one is.
+  std::optional<size_t> item = {};
 };
 
 /// Out of line: code that runs only after a fault is not to lie beside the code that always runs.

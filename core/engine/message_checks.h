@@ -27,6 +27,8 @@ inline bool is_bare(const NewMessage& message) {
 }
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
+/// A fault of this item of a batch.
+inline Error at_item(Error error, size_t item) { return error.item = item, error; }
 
 /// The values that a push would give of it: all but its past and its dependencies.
 NewMessage values_of(const ExportedMessage& message);

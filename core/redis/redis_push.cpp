@@ -41,9 +41,11 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) const {
     return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
                  0};
   uint64_t bytes = 0;
-  for (const NewMessage& message : messages) {
-    FQ_TRY(check_message(message, UINT64_MAX));
-    FQ_TRY(check_on_server(message));
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const NewMessage& message = messages[i];
+    Result<void> checked = check_message(message, UINT64_MAX);
+    if (checked.ok()) checked = check_on_server(message);
+    if (!checked.ok()) return at_item(std::move(checked).error(), i);
     if (message.command && !signer_.has_key()) return lacks_command_key("push");
     bytes += message.payload.size();
   }
@@ -125,7 +127,11 @@ Result<PushReply> RedisPush::reply_of(Result<Reply> pushed, size_t count) {
     reply.error = std::move(pushed).error();
     return reply;
   }
-  if (!pushed) return std::move(pushed).error();
+  if (!pushed) {
+    Error error = std::move(pushed).error();
+    if (error.item && *error.item >= count) error.item.reset();
+    return error;
+  }
   constexpr PushStatus kStatuses[] = {PushStatus::accepted, PushStatus::duplicate, PushStatus::replaced,
                                       PushStatus::debounced};
   const Reply& items = pushed->at(1);

@@ -67,11 +67,10 @@ void note_run(Txn& txn, const Region& region, const Message& message, int64_t no
               std::optional<uint64_t> run_us = {}) {
   auto& [slot, entry, tenant] = message;
   if (state_of(entry) != SlotState::leased) return;
-  // Modulo 2^32 ms: of a run of more than 49 days what is over them counts, unless `run_us` tells it.
-  const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
+  const uint64_t run = run_ms_of(region.root, entry, now_ms);
   if (verdict) histogram_note(txn, region.root.run, run);
   if (verdict) histogram_note(txn, tenant.run, run);
-  const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : uint64_t{run} * kTicksPerMs;
+  const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : run * kTicksPerMs;
   // Once a run: what it was charged is made good then.
   if (entry.rough_cost != 0) service_note_end(region, region.open(txn, tenant), ticks / kTicksPerMs, now_ms);
   Costs(region).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
@@ -110,6 +109,8 @@ SlotIndex Messages::restore(Txn& txn, const RestoredEntry& from) const {
   if (from.attempts_max != 0) put(txn, entry.attempts_max, from.attempts_max);
   put(txn, entry.crashes, static_cast<uint8_t>(std::min<uint16_t>(from.crashes, UINT8_MAX)));
   put(txn, entry.began_ms, static_cast<uint32_t>(from.entry.now_ms));
+  // When it was delivered is not known any more: it counts from now on.
+  if (region_.root.run_mark_due_ms == 0) run_mark_set(txn, region_.root, 0, from.entry.now_ms);
   const States states(region_);
   switch (from.state) {
     case SlotState::delayed:

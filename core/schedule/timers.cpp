@@ -92,7 +92,7 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
   const auto shift_bucket = [&](Shared<int64_t>& full_at_ns) {
     txn.fresh(full_at_ns, shifted(full_at_ns / kNsPerMs) * kNsPerMs);
   };
-  const ScheduleRoot& root = region_.root;
+  ScheduleRoot& root = region_.root;
   for (uint32_t i = 0; i < root.entry_supply.high_water; ++i) {
     Entry& entry = region_.entry(i);
     const SlotState state = state_of(entry);
@@ -110,6 +110,8 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
     txn.fresh(entry.at_ms, timer ? shifted(entry.at_ms) : entry.at_ms + shift_ms);
     txn.fresh(entry.began_ms, entry.began_ms + static_cast<uint32_t>(shift_ms));
   }
+  for (RunMark& mark : root.run_marks) txn.fresh(mark.at_ms, mark.at_ms + shift_ms);
+  if (root.run_mark_due_ms != 0) txn.fresh(root.run_mark_due_ms, root.run_mark_due_ms + shift_ms);
   for (uint32_t i = 0; i < root.key_supply.high_water; ++i) {
     UniqueKey& key = region_.key(i);
     if (key.heap_place != kNoIndex) shift_timer(key.until_ms);

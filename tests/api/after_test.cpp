@@ -266,6 +266,25 @@ TEST_CASE("an id that is not known is refused, and nothing is pushed") {
   CHECK(q.stats().pushed == 1);
 }
 
+TEST_CASE("of a batch the refusal names the one that comes after what is not known") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  for (const char* const tenant : {"t", "u", "v", "w", "x"}) {
+    std::vector<NewMessage> batch;
+    for (const char* const each : {"t", "u", "v", "w", "x"}) batch.push_back(message_of(each, "y", {}));
+    for (const auto after : {&NewMessage::after, &NewMessage::after_any}) {
+      std::vector<NewMessage> some = batch;
+      some.push_back(message_of(tenant, "x", {}));
+      some[5].*after = {MessageId{number(a) + 1000}};
+      some.push_back(message_of("t", "z", {}));
+      const Result<PushReply> reply = q.door().push(some);
+      REQUIRE_FALSE(reply.ok());
+      CHECK(reply.error().item == 5u);
+    }
+  }
+  CHECK(q.stats().pushed == 1);
+}
+
 TEST_CASE("unique-mode replace gives a waiting message the new payload in its place") {
   ON_EVERY_ENGINE(q);
   const PushResult first = put(q, "old", UniqueMode::replace);

@@ -46,6 +46,8 @@ TEST_CASE("a batch with one bad message pushes nothing and names it") {
     CHECK(reply->items.at(1).status == PushStatus::invalid);
     CHECK(reply->error.has_value());
     for (const PushResult& item : reply->items) CHECK(item.status != PushStatus::accepted);
+  } else {
+    CHECK(reply.error().item == 1u);
   }
   CHECK(q.stats().ready == 0);
   CHECK(q.stats().pushed == 0);

@@ -167,12 +167,30 @@ for look in default slow; do
   # Who finishes it may be killed as well, and the queue may have another name by then.
   begin
   FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+  FQ_KILL_AT=move.looked:2 fq -q "$look" peek >/dev/null 2>&1
+  is 'who looked was killed' 137 $?
   FQ_KILL_AT=move.finished:1 fq -q "$look" peek >/dev/null 2>&1
   is 'who finished it was killed' 137 $?
   FQ_KILL_AT=event.committed:1 fq -q "$look" peek >/dev/null 2>&1
   is_whole 'killed again' "$look"
 done
 is 'what had arrived has left' '' "$(states default)"
+
+# One that is copied forward while it is looked at is not missed: its twin would be served here as well.
+for copied in default slow; do
+  begin
+  FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+  look=1; [ $copied = default ] || look=2
+  FQ_STOP_AT=move.looked:$look "$FQ" peek >/dev/null & looker=$!
+  await stopped "$looker"
+  for _ in $(seq 100); do head -c 20000 /dev/zero | tr '\0' c; echo; done | fq push -q $copied -t churn --lines >/dev/null
+  fq pop -q $copied -t churn -n 100 >/dev/null
+  fq -q $copied compact >/dev/null
+  is 'the file with its record is gone' no "$([ -e "$FQ_SPOOL/queues/$copied/journal/1.fqj" ] && echo yes || echo no)"
+  kill -CONT "$looker"; wait "$looker"
+  is "$copied is copied meanwhile: what has arrived is served there" '1 ready 2 ready' "$(states slow)"
+  is_whole "copied forward in $copied meanwhile" default
+done
 
 # What a dead process has left is finished after a rebuild, in a copy of the spool, and with a queue that has
 # another name or is gone.

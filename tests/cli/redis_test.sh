@@ -42,6 +42,8 @@ gives 75 "tenant 'acme': has 1 message, the limit is 1 (max_messages)" fq push -
 gives 75 "the limit is 1 (max_messages)" fq push -t acme --block=50ms y
 gives 0 "" fq tenant set acme max_messages=
 gives 1 "message 99999: not known (any more), so nothing can come after it" fq push --after 99999 y
+gives 1 "line 2: message 99999: not known (any more), so nothing can come after it" \
+  fq push --ndjson --file <(printf '%s\n' '{"payload":"x"}' '{"payload":"y","after":[99999]}')
 gives 0 "" fq queue set max_messages=1
 gives 75 "fq: queue 'default': has 1 message, the limit is 1 (max_messages)" fq push y
 gives 75 "fq: queue 'default': gets 2 messages at once, the limit is 1 (max_messages)" fq push --lines --file <(seq 2)

@@ -42,6 +42,10 @@ is 'no environment' 0 "$(grep -c 'hunter2\|SECRET' "$page")"
 is 'one queue' 0 "$(fq report -q jobs | grep -c 'Queue default')"
 is 'only since then' 1 "$(fq report -q default --since +0s | grep -c 'no events are kept of this time')"
 kill -KILL $worker; wait $worker 2>/dev/null
+died() { fq peek -q jobs >/dev/null; fq log -q jobs --json | grep -q '"event":"died"'; }
+await died
+fq report -q jobs -o "$page"
+is 'that its worker died' 1 "$(says '^ *its worker died 1')"
 
 fq push -q late --ttl 1ms x >/dev/null; await test "$(fq peek -q late --state dead --raw)" = x
 fq report -q late -o "$page"

@@ -58,6 +58,19 @@ done
 gives 65 'line 1: unique_mode: replace does not go with a priority' bash -c '"$FQ" push --ndjson <<<"{\"payload\":\"x\",\"unique\":\"k\",\"unique_mode\":\"replace\",\"priority\":5}"'
 fq cancel -t aside >/dev/null
 
+# Of a batch the line is named, and nothing of it is pushed: the first of them, and behind a whole batch.
+before=$(fq stats --json | jq .pushed)
+for key in after after_any; do
+  gives 1 "line 3: message 99999: not known (any more), so nothing can come after it" \
+    bash -c 'printf "%s\n" "{\"payload\":\"x\"}" "" "{\"payload\":\"y\",\"'$key'\":[99999]}" | "$FQ" push --ndjson'
+done
+is 'nothing of them is pushed' "$before" "$(fq stats --json | jq .pushed)"
+{ seq 1024 | sed 's/.*/{"payload":"&","tenant":"aside"}/'; echo '{"payload":"x","after":[99998]}'; } >"$work/lines"
+gives 1 'line 1025: message 99998: not known' fq push --ndjson --file "$work/lines"
+is 'the batch before it is' 1024 "$(fq cancel -t aside)"
+# What the command itself says of all of them is no line's fault.
+gives 1 'fq: message 99999: not known' fq push --lines --after 99999 --file <(seq 3)
+
 gives 64 '--unique: is empty' fq push x --unique=
 gives 64 'longer than 255' fq push x --unique "$(printf 'x%.0s' $(seq 256))"
 gives 64 '--unique-for' fq push x --unique k --unique-for 5

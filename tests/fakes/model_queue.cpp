@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 #include <thread>
+// fq, below us.
+#include "core/engine/message_checks.h"
 
 namespace fq::test {
 
@@ -99,11 +101,11 @@ Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const P
     if (!problem.empty()) reply.error = Error{ErrorKind::usage, std::string(problem), 0};
   }
   if (reply.error) return reply;
-  for (const NewMessage& message : messages) {
-    for (const auto* ids : {&message.after, &message.after_any}) {
+  for (size_t i = 0; i < messages.size(); ++i) {
+    for (const auto* ids : {&messages[i].after, &messages[i].after_any}) {
       for (const MessageId id : *ids) {
         if (store_->model.find(id) == nullptr)
-          return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": not known", 0};
+          return at_item({ErrorKind::missing, "message " + std::to_string(number(id)) + ": not known", 0}, i);
       }
     }
   }

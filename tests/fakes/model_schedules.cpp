@@ -12,6 +12,12 @@ int64_t ModelSchedules::next(const One& one, int64_t after) const {
   return one.recurrence.next(after, one.zone, one.begun).value_or(kNever);
 }
 
+int64_t ModelSchedules::accounted(const One& one) const {
+  const int64_t now = model_.clock.wall_ms();
+  if (one.done <= now + 86'400'000) return one.done;
+  return one.going <= now ? one.going - 1 : now;
+}
+
 Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_file) {
   const NewMessage& message = definition.message;
   const bool waits =
@@ -26,10 +32,11 @@ Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_f
   const auto there = all_.find(definition.name);
   if (there != all_.end() && of_file && !there->second.info.of_file) return {};
   One& one = all_[definition.name];
-  if (one.info.spec != definition.spec || one.info.zone != definition.zone)
-    one.begun = one.done = model_.clock.wall_ms();
+  const bool goes_on = one.info.spec == definition.spec && one.info.zone == definition.zone;
   one.recurrence = recurrence;
   one.zone = std::move(zone);
+  if (!goes_on) one.begun = one.done = model_.clock.wall_ms();
+  if (!goes_on) one.going = next(one, one.done);
   one.info.name = definition.name;
   one.info.spec = definition.spec;
   one.info.zone = definition.zone;
@@ -68,7 +75,7 @@ Result<void> ModelSchedules::load(std::span<const ScheduleDefinition> definition
 
 ScheduleInfo ModelSchedules::told(const One& one) const {
   ScheduleInfo info = one.info;
-  for (int64_t at = next(one, one.done); !info.paused && info.next_wall_ms.size() < 3 && at != kNever;
+  for (int64_t at = next(one, accounted(one)); !info.paused && info.next_wall_ms.size() < 3 && at != kNever;
        at = next(one, at))
     info.next_wall_ms.push_back(at);
   return info;
@@ -97,7 +104,7 @@ Result<bool> ModelSchedules::pause(std::string_view name, bool paused) {
   const auto found = all_.find(name);
   if (found == all_.end()) return false;
   One& one = found->second;
-  if (one.info.paused && !paused) one.done = model_.clock.wall_ms();
+  if (one.info.paused && !paused) one.going = next(one, one.done = model_.clock.wall_ms());
   one.info.paused = paused;
   return true;
 }
@@ -132,11 +139,15 @@ Result<std::optional<MessageId>> ModelSchedules::run(std::string_view name) {
 
 void ModelSchedules::run_due() {
   const int64_t now = model_.clock.wall_ms();
-  const auto is_due = [&](const One& one) { return !one.info.paused && next(one, one.done) <= now; };
+  const auto is_due = [&](One& one) {
+    if (one.info.paused) return false;
+    one.going = next(one, accounted(one));
+    return one.going <= now;
+  };
   std::vector<One*> due;
   for (auto& [name, one] : all_)
     if (is_due(one)) due.push_back(&one);
-  std::sort(due.begin(), due.end(), [&](One* a, One* b) { return next(*a, a->done) < next(*b, b->done); });
+  std::sort(due.begin(), due.end(), [](One* a, One* b) { return a->going < b->going; });
   model_.fire_timers();
   for (std::deque<One*> left(due.begin(), due.end()); !left.empty(); left.pop_front()) {
     run_one(*left.front());
@@ -146,11 +157,12 @@ void ModelSchedules::run_due() {
 
 void ModelSchedules::run_one(One& one) {
   const int64_t now = model_.clock.wall_ms();
-  int64_t at = next(one, one.done);
+  int64_t at = one.going;
   if (one.info.missed != MissedRule::all) {
     for (int64_t later = at; later <= now; later = next(one, later)) at = later;
   }
   one.done = one.info.last_wall_ms = at;
+  one.going = next(one, at);
   if (one.info.missed == MissedRule::skip && now - at > 1000) {
     one.info.last = Occurrence::missed;
     return;

@@ -38,11 +38,15 @@ class ModelSchedules final : public Schedules {
     std::optional<JobCommand> command;
     NewMessage message;  // its views point to the above
     int64_t begun = 0, done = 0;
+    int64_t going = 0;  // the time that it waits for
     Recurrence recurrence;
     Zone zone;
   };
   /// The first time after that one; kNever: there is none.
   int64_t next(const One& one, int64_t after) const;
+  /// Up to where its times count as done. What was done more than a day from now was so by a clock that was
+  /// wrong: then it is now, and the time that it waits for since then is not passed over.
+  int64_t accounted(const One& one) const;
   Result<void> put(const ScheduleDefinition& definition, bool of_file);
   MessageId make(const One& one, int64_t at, std::vector<MessageId> after);
   void run_one(One& one);

@@ -13,15 +13,17 @@ namespace {
 constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kDayMs = 24 * 60 * kMinuteMs;
 
-void set_every_10m(SpoolFixture& q, MissedRule missed) {
+void set_every(SpoolFixture& q, const std::string& name, const std::string& time, MissedRule missed) {
   ScheduleDefinition often;
-  often.name = "often";
-  often.spec = "every 10m";
+  often.name = name;
+  often.spec = "every " + time;
   often.missed = missed;
   often.overlap = OverlapRule::queue;
   often.message.payload = as_bytes(std::string_view("tick"));
   REQUIRE(q.door().schedules()->set(often).ok());
 }
+
+void set_every_10m(SpoolFixture& q, MissedRule missed) { set_every(q, "often", "10m", missed); }
 
 /// Leases all there is and acks it: when each was due, in minutes since `from`.
 std::string due_times(SpoolFixture& q, int64_t from) {
@@ -82,6 +84,17 @@ TEST_CASE("a clock that is set back by a day makes nothing twice, by more it is 
   CHECK(due_times(q, from) == "");
   q.clock.advance(10 * kMinuteMs);
   CHECK(due_times(q, from) == (more ? "-2860 " : ""));
+}
+
+TEST_CASE("by a clock that was wrong and is set on, what is due is made in the order of its times") {
+  SpoolFixture q;
+  const int64_t from = q.clock.wall_ms();
+  set_every_10m(q, MissedRule::one);
+  set_every(q, "oftener", "9m", MissedRule::one);
+  q.clock.set_wall_ms(from - 2 * kDayMs);
+  CHECK(due_times(q, from) == "");
+  q.clock.set_wall_ms(from - 2 * kDayMs + 11 * kMinuteMs);
+  CHECK(due_times(q, from) == "-2871 -2870 ");
 }
 
 TEST_CASE("a queue has as many schedules as there may be, and not one more") {

@@ -39,6 +39,26 @@ TEST_CASE("whether a queue is draining is told") {
   CHECK_FALSE(queue_row(q).paused);
 }
 
+TEST_CASE("a run of more than 49 days counts for as long as it took") {
+  constexpr int64_t kDayMs = 86'400'000;
+  SpoolFixture q;
+  push_many(q, "t", 3);
+  const Delivery one = q.lease(400 * kDayMs);
+  q.clock.advance(30 * kDayMs);
+  serve(q, 1);
+  q.clock.advance(30 * kDayMs);
+  q.reopen();
+  CHECK(q.ack(one) == SettleStatus::ok);
+  CHECK(queue_row(q).run_ms.sum_ms == 60 * kDayMs);
+  // The journal tells when one began.
+  const Delivery other = q.lease(400 * kDayMs);
+  q.clock.advance(70 * kDayMs);
+  q.lose_segment();
+  q.clock.advance(60 * kDayMs);
+  CHECK(q.ack(other) == SettleStatus::ok);
+  CHECK(queue_row(q).run_ms.sum_ms == (60 + 70 + 60) * kDayMs);
+}
+
 TEST_CASE("tenants are told by path, each with its own counts, however long their common front is") {
   SpoolFixture q;
   const std::string front(40, 'f');

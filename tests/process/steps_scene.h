@@ -56,6 +56,15 @@ struct Scene {
     }
     receipts.clear();
   }
+  /// One to another queue of the spool; what was on its way before is looked for.
+  void move() {
+    OpenOptions options;
+    options.create = true;
+    options.clock = &q.clock;
+    const std::filesystem::path spool = q.path("../..");
+    REQUIRE(open_queue({spool.lexically_normal().string(), "other"}, options).ok());
+    REQUIRE(door().move({&ids.back(), 1}, {.to = "other", .tenant = {}}).ok());
+  }
   size_t peek(std::optional<State> state, size_t most, const std::string& of = {}) {
     size_t seen = 0;
     Cursor from;
@@ -95,6 +104,11 @@ struct Scene {
   void load_rules(uint64_t inode) {
     Policy policy{values_of({.sync = SyncMode::lazy}), {}, {}};
     for (size_t i = 0; i < n; ++i) policy.tenants.push_back({tenant(i), {{PolicyKey::weight, 3'000, 0, {}}}});
+    load(policy, inode);
+  }
+  void load_pools(uint64_t inode) {
+    Policy policy{values_of({.sync = SyncMode::lazy}), {}, {}};
+    for (size_t i = 0; i < n; ++i) policy.pools.push_back({tenant(i), {{PolicyKey::concurrency, 7, 0, {}}}});
     load(policy, inode);
   }
   size_t walk_events() {

@@ -2,49 +2,18 @@
 //
 // Counted is what is looked at (core/base/step_count.h), so the tests know no clock. Each row is a call, or
 // the calls that a command makes, on a queue of n messages; a new call of the door is a new row.
-#include "tests/process/steps_scene.h"
+#include "tests/process/steps_rows.h"
 
 // System.
 #include <unistd.h>
-
-#include <cmath>
-#include <functional>
-#include <iostream>
 // fq, below us.
 #include "core/base/sort_key.h"
-#include "core/base/step_count.h"
 
 #ifdef FQ_FAULT_POINTS
 
 namespace fq::test {
 
 namespace {
-
-constexpr uint64_t kHoldMax = 65'536;  // chosen: a quarter of a millisecond, about
-// What may take longer, and is no more for that in a large queue: 32 transactions of timers, 512 turns by
-// rank.
-constexpr uint64_t kLongHoldMax = 196'608;
-constexpr double kStepsMax = 64;   // chosen: about three times what the dearest row takes of n log n
-constexpr double kGrowthMax = 20;  // of ten times as many messages: n log n is 12.5 to 13.3 times as much
-
-enum class Grows {
-  with_queue,  // it may look at the n messages, n log n in all
-  no,          // it does one thing, whatever n is
-};
-
-struct Row {
-  const char* call;
-  Grows grows;
-  std::function<void(Scene&)> act;
-  uint64_t hold_max = kHoldMax;
-};
-
-/// Rows on one scene, in their order: those that change nothing first.
-struct Group {
-  const char* scene;
-  std::function<void(Scene&)> set_up;
-  std::vector<Row> rows;
-};
 
 /// The queue as one page after another shows it.
 void peek_all(Scene& s, State state) { CHECK(s.peek(state, s.n) == s.n); }
@@ -92,6 +61,7 @@ std::vector<Group> ready_groups() {
            {"push", Grows::no, [](Scene& s) { s.q.push("y", Durability::lazy); }},
            {"lease", Grows::no, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
            {"release", Grows::no, [](Scene& s) { s.settle_all(Verdict::release); }},
+           {"move", Grows::with_queue, [](Scene& s) { s.move(); }},
            {"cancel -t", Grows::with_queue, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
            {"peek what has ended", Grows::with_queue, [](Scene& s) { s.peek(State::dead, s.n); }},
        })},
@@ -280,7 +250,9 @@ std::vector<Group> policy_groups() {
        {
            {"load rules", Grows::with_queue, [](Scene& s) { s.load_rules(1); }},
            {"load others", Grows::with_queue, [](Scene& s) { s.load_rules(2); }},
-           {"load none", Grows::with_queue, [](Scene& s) { s.load({}, 3); }},
+           {"load pools", Grows::with_queue, [](Scene& s) { s.load_pools(3); }},
+           {"load pools again", Grows::with_queue, [](Scene& s) { s.load_pools(4); }},
+           {"load none", Grows::with_queue, [](Scene& s) { s.load({}, 5); }},
        }},
       {"set by tenant",
        [](Scene& s) {
@@ -332,51 +304,24 @@ std::vector<Group> groups() {
   return all;
 }
 
-struct Measured {
-  uint64_t steps = 0;
-  uint64_t shared = 0;  // of these, of housekeeping
-  uint64_t most_held = 0;
-};
-
-Measured measure(Scene& scene, const Row& row) {
-  const uint64_t before = StepCount::steps;
-  StepCount::hold_most = 0;
-  StepCount::shared = 0;
-  row.act(scene);
-  return {StepCount::steps - before, StepCount::shared, StepCount::hold_most};
-}
-
 }  // namespace
 
 TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at more in a longer queue",
           "[steps]") {
-  const bool shows = std::getenv("FQ_SHOW_STEPS") != nullptr;
-  for (const Group& group : groups()) {
-    std::vector<double> before(group.rows.size(), 0);  // steps with a tenth of the messages
-    for (const size_t n : {size_t{1'000}, size_t{10'000}, size_t{100'000}}) {
-      Scene scene;
-      scene.n = n;
-      scene.q.set_policy({.sync = SyncMode::lazy});
-      group.set_up(scene);
-      for (size_t i = 0; i < group.rows.size(); ++i) {
-        const Row& row = group.rows[i];
-        const auto [steps, shared, held] = measure(scene, row);
-        const auto taken = static_cast<double>(steps);
-        const double log = std::log2(static_cast<double>(n));
-        const double work = row.grows == Grows::with_queue ? static_cast<double>(n) * log : 16 * log;
-        INFO(group.scene << ", " << n << ": " << row.call << ": " << steps << " steps, " << held << " held");
-        if (shows)
-          std::cout << group.scene << '\t' << n << '\t' << row.call << '\t' << steps << '\t' << taken / work
-                    << '\t' << held << '\n';
-        CHECK(taken <= kStepsMax * work);
-        // Housekeeping comes when there is enough of it: it is within the bound, and grows by leaps.
-        const double own = taken - static_cast<double>(shared);
-        CHECK((before[i] == 0 || own <= std::max(work, kGrowthMax * before[i])));
-        CHECK(held <= row.hold_max);
-        before[i] = own;
-      }
-    }
-  }
+  check_steps(groups());
+}
+
+TEST_CASE("what is on its way between queues is looked for in parts", "[steps]") {
+  Scene scene;
+  scene.n = 100'000;
+  scene.q.set_policy({.sync = SyncMode::lazy});
+  scene.push(1);
+  // With the segment it is lost that nothing is: the next to open the queue looks.
+  const Row row{"open", Grows::with_queue, [](Scene& s) { s.q.lose_segment(); }};
+  const auto [steps, shared, held] = measure(scene, row);
+  CHECK(steps >= scene.n);
+  CHECK(held > 0);
+  CHECK(held <= kHoldMax);
 }
 
 }  // namespace fq::test

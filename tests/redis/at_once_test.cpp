@@ -209,8 +209,35 @@ TEST_CASE("a batch that may be refused for what only its shard knows asks no oth
   const std::array<MessageId, 1> nowhere = {MessageId{number(first) + 1024 * 1000}};
   NewMessage& later = messages.emplace_back(message_for("a", "later"));
   later.after = {nowhere.begin(), nowhere.end()};
-  CHECK(!a.queue->push(messages).ok());
+  const Result<PushReply> refused = a.queue->push(messages);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().item == messages.size() - 1);
   CHECK(payloads(*a.queue).size() == 1);
+}
+
+TEST_CASE("which message is refused is told by its place in the whole batch, not in its shard's part") {
+  AtOnce a;
+  const MessageId first = push_one(*a.queue, "a", "first");
+  const auto is_elsewhere = [&](const std::string& name) {
+    return shard_of(push_one(*a.queue, name, "there")) != shard_of(first);
+  };
+  const std::string elsewhere = *std::find_if(a.names.begin(), a.names.end(), is_elsewhere);
+  const MessageId other = push_one(*a.queue, elsewhere, "there");
+  std::vector<NewMessage> messages = {message_for("a", "fine"), message_for(elsewhere, "one"),
+                                      message_for("a", "two"), message_for(elsewhere, "late")};
+  messages[0].after = {first};
+  messages[3].after = {MessageId{number(other) + 1024 * 1000}};
+  const PushReply pushed = answered(a.queue->push(messages));
+  CHECK(is_accepted(pushed.items.at(0).status));
+  CHECK(is_accepted(pushed.items.at(2).status));
+  CHECK_FALSE(is_accepted(pushed.items.at(3).status));
+  REQUIRE(pushed.error);
+  CHECK(pushed.error->item == 3u);
+  // And of what it may not come after, since that lies in another shard.
+  messages[3].after = {first};
+  const Result<PushReply> apart = a.queue->push(messages);
+  REQUIRE(!apart.ok());
+  CHECK(apart.error().item == 3u);
 }
 
 TEST_CASE("a library that is lost is loaded, and each batch of a shard is put once") {

@@ -63,6 +63,18 @@ TEST_CASE("by time, a run is paid at its end, more or less than expected") {
   CHECK(q.faults().empty());
 }
 
+TEST_CASE("by time, a run of months is not taken for one of hours") {
+  constexpr int64_t kDayMs = 86'400'000;
+  for (const int64_t days : {1, 49, 50, 100}) {
+    ScheduleFixture q = fair_by(FairBy::time);
+    q.push("acme", 3).push("other", 3);
+    const uint64_t first = q.lease();
+    q.wait_until(q.now + days * kDayMs);
+    q.ack(first);
+    CHECK(node(q, "acme").run_ticks == UINT32_MAX);  // the most that one counts for
+  }
+}
+
 TEST_CASE("by time, whoever ends a run, it is paid once") {
   using End = std::function<void(ScheduleFixture&, uint64_t)>;
   const std::pair<const char*, End> ends[] = {

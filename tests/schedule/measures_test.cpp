@@ -112,6 +112,63 @@ TEST_CASE("a time of months is told as the longest, and no time is none") {
   CHECK(histogram_percentile_ms(wait_of(q), 0.5) == months);
 }
 
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+
+/// Days go by, and with each `every`-th one of another tenant is served.
+void pass(ScheduleFixture& q, int64_t days, int64_t every) {
+  for (int64_t day = 1; day <= days; ++day) {
+    q.wait_until(q.now + kDayMs);
+    if (every != 0 && day % every == 0) q.ack(q.lease("other"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run of many days counts for as long as it took, whatever starts meanwhile") {
+  for (const int64_t days : {1, 12, 13, 24, 25, 26, 49, 50, 62, 99, 100, 149, 200, 380}) {
+    for (const int64_t every : {0, 1, 11, 30, 60}) {
+      INFO(days << " days, another each " << every);
+      ScheduleFixture q;
+      q.push("long", 1).push("other", 500);
+      if (every != 0) pass(q, 3, 1);
+      const uint64_t id = q.lease("long");
+      pass(q, days, every);
+      const auto took = static_cast<uint64_t>(days * kDayMs);
+      q.ack(id);
+      CHECK(q.root().run.max_ms == took);
+      CHECK(q.schedule().tenants().at(*q.schedule().tenants().find("long")).run.max_ms ==
+            std::min<uint64_t>(took, UINT32_MAX));
+      CHECK(q.faults().empty());
+    }
+  }
+}
+
+TEST_CASE("a run of years counts for a year at least") {
+  ScheduleFixture q;
+  q.push("long", 1).push("other", 2000);
+  const uint64_t id = q.lease("long");
+  pass(q, 1000, 1);
+  q.ack(id);
+  CHECK(q.root().run.max_ms >= 365 * kDayMs);
+  CHECK(q.root().run.max_ms <= 1000 * kDayMs);
+}
+
+TEST_CASE("the days of a run count as they were where the machine was started anew meanwhile") {
+  ScheduleFixture q;
+  q.now = 1'000 * kDayMs;
+  q.push("long", 1).push("other", 200);
+  const uint64_t id = q.lease("long");
+  pass(q, 70, 1);
+  // Its clock begins at 0 again, and of the wall clock 5 days have passed.
+  q.schedule().timers().shift(q.now, 0, -q.now - 5 * kDayMs);
+  q.now = 0;
+  pass(q, 20, 1);
+  q.ack(id);
+  CHECK(q.root().run.max_ms == 95 * kDayMs);
+}
+
 TEST_CASE("rates are what was counted in the last minutes") {
   Counter counter;
   for (int64_t ms = 0; ms < 20 * kMinute; ms += 100) counter.at(1000 + ms, 2, 1, 1);

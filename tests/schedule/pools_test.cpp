@@ -202,6 +202,32 @@ TEST_CASE("a pool's terms change with the file: lower than what runs, higher, go
   CHECK(q.faults().empty());
 }
 
+TEST_CASE("no look at many pools is one look at all of them, and none is missed between two") {
+  ScheduleFixture q;
+  const auto pools = [](int from, int to) {
+    std::vector<PoolRule> all;
+    for (int i = from; i < to; ++i) all.push_back(pool_of("p" + std::to_string(i), 1));
+    return all;
+  };
+  q.load_rules({}, pools(0, 5'000));
+  std::optional<uint32_t> next;
+  q.change([&](Schedule& s, Txn& txn) { next = s.policy().remove_old_pools(txn, 0); });
+  REQUIRE(next);
+  CHECK(*next < 5'000);
+  // The last of them, behind the places of those that are gone.
+  q.load_rules({{"*", {in_pool("p4999")}}}, pools(4'990, 5'000));
+  CHECK(q.root().pool_supply.used == 10);
+  q.change([&](Schedule& s, Txn& txn) { next = s.policy().bring_pools_up_to_date(txn, 0, q.now); });
+  REQUIRE(next);
+  CHECK(*next < 5'000);
+  q.push("a", 2);
+  CHECK(lease_all(q) == "a");
+  q.load_rules({{"*", {in_pool("p4999")}}}, {pool_of("p4999", 2)});
+  CHECK(q.root().pool_supply.used == 1);
+  CHECK(lease_all(q) == "a");
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("a load of pools that is cut off anywhere leaves what held, and the next one what it says") {
   const std::vector<TenantRule> rules = {{"*", {in_pool("p")}}};
   for (int cut = 0; cut < 3; ++cut) {

@@ -17,7 +17,7 @@ std::string reason_of(const Event& event) {
   if (!event.reason.empty()) return std::string(event.reason);
   if (event.exit) return "exit " + std::to_string(*event.exit);
   if (event.signal) return "signal " + std::to_string(*event.signal);
-  if (event.event == "died") return "its worker died, or its lease ran out";
+  if (event.event == "died") return "its worker died";  // that its lease ran out is told as a reason
   return event.event == "expired" ? std::string(kExpired) : "no reason was given";
 }
 

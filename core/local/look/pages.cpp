@@ -11,8 +11,9 @@ constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take f
 
 Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, const PagePlace& after,
                                              size_t n) {
-  const bool goes_on =
-      found_ && found_->filter == filter && found_->order == order && !(after < found_->begin);
+  const bool is_same = found_ && found_->filter == filter && found_->order == order;
+  // One that has come to its end is begun anew, and goes on only for who asks from further on again.
+  const bool goes_on = is_same && (found_->is_told ? found_->begin < after : !(after < found_->begin));
   if (!goes_on) {
     found_ = Found{};
     found_->filter = filter;
@@ -34,7 +35,7 @@ Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, 
     found_->last = page.back();
     ++found_->given;
   }
-  if (page.size() < n) found_.reset();
+  if (page.size() < n) found_->is_told = true;
   return page;
 }
 

@@ -45,8 +45,9 @@ class Pages : private Linked {
     PagePlace last;   // that was given
     size_t given = 0;
     std::vector<PagePlace> places;
-    size_t next = 0;      // of them
-    bool at_end = false;  // there are none behind them
+    size_t next = 0;       // of them
+    bool at_end = false;   // there are none behind them
+    bool is_told = false;  // to its end: so dead messages are, among which others are told page by page
   };
   Result<void> fire_timers();
   PagePlace place_of(const Entry& entry) const;

@@ -7,6 +7,8 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
+#include "core/local/read/message_reader.h"
+#include "core/local/read/parts.h"
 #include "core/local/write/files_stay.h"
 
 namespace fq {
@@ -265,23 +267,44 @@ Result<MoveLedger> Crossing::ledger() {
   return too_busy(object());
 }
 
+/// No slot that was passed gets one meanwhile: only who has the spool's MoveLock sends one, or takes one in.
+Result<std::vector<uint64_t>> Crossing::ids_in_transit() {
+  std::vector<uint64_t> ids;
+  std::vector<uint64_t> seen;  // under one hold of the lock, where nothing is allocated
+  seen.reserve(Parts::kPerLook);
+  Parts parts(link_);
+  for (bool more = true; more;) {
+    bool anew = false;
+    FQ_TRY_SET(more, parts.next([&] { return schedule().views().slots_end(); },
+                                [&](uint32_t from, uint32_t to) {
+                                  anew = from == 0;
+                                  seen.clear();
+                                  for (uint32_t i = from; i < to; ++i) {
+                                    const Entry& entry = schedule().messages().entry(SlotIndex{i});
+                                    if (state_of(entry) != SlotState::held) continue;
+                                    if (schedule().views().is_in_transit(SlotIndex{i}))
+                                      seen.push_back(entry.id);
+                                  }
+                                }));
+    if (anew) ids.clear();
+    ids.insert(ids.end(), seen.begin(), seen.end());
+    seen.clear();
+  }
+  return ids;
+}
+
 Result<std::vector<InTransit>> Crossing::all() {
-  std::vector<std::pair<uint64_t, ItemPlace>> found;
-  FQ_TRY(locked([&]() -> Result<void> {
-    found.clear();
-    for (uint32_t slot = 0; slot < schedule().views().slots_end(); ++slot) {
-      const Entry& entry = schedule().messages().entry(SlotIndex{slot});
-      if (state_of(entry) != SlotState::held || !schedule().views().is_in_transit(SlotIndex{slot})) continue;
-      if (const auto place = ItemReader::find_item(stream(), header(), entry))
-        found.emplace_back(entry.id, *place);
-    }
-    return {};
-  }));
+  FQ_TRY_SET(const std::vector<uint64_t> ids, ids_in_transit());
+  FQ_POINT("move.looked");
   std::vector<InTransit> all;
-  for (const auto& [id, place] : found) {
-    StoredItem stored;
-    FQ_TRY_SET(const bool readable, reader().read(place, stored, true));
-    const auto terms = readable ? decode_terms(stored.item.terms) : std::nullopt;
+  // Looked up one by one: one that is copied forward meanwhile is not to be missed, since the other end would
+  // be told that it is not on its way.
+  MessageReader messages(link_);
+  for (const uint64_t id : ids) {
+    TakenMessage taken;
+    taken.id = id;
+    FQ_TRY_SET(const bool readable, messages.read(taken));
+    const auto terms = readable ? decode_terms(messages.item().terms) : std::nullopt;
     if (!terms || !terms->transit) continue;  // check tells of it
     const Transit& transit = *terms->transit;
     InTransit& one = all.emplace_back();

@@ -5,6 +5,7 @@
 #include <map>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/shared/loose_blobs.h"
@@ -168,7 +169,7 @@ Result<PushReply> KeyedPush::push(std::span<const NewMessage> messages, bool laz
     behind.clear();
     for (size_t i = 0; i < messages.size(); ++i) {
       const Plan& plan = plans[i];
-      if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+      if (plan.fate == Fate::missing) return at_item(refuse_missing(plan.id), i);
       if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
         plans[i].place = fresh.size();
         fresh.push_back(messages[i]);
@@ -218,7 +219,7 @@ Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, cons
       case Fate::replace: {
         Result<PushResult> replaced = replace_or_push(messages[i], batch.hashes[i], lazy, end);
         if (!replaced.ok() && messages.size() == 1) return std::move(replaced).error();
-        if (!replaced.ok()) reply.error = replaced.error();
+        if (!replaced.ok()) reply.error = at_item(replaced.error(), i);
         reply.items.push_back(replaced.ok() ? *replaced : PushResult{PushStatus::unknown, plan.id});
       }
     }

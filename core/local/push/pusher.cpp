@@ -18,7 +18,10 @@ Result<void> Pusher::push_once(std::span<const NewMessage> messages, const PushO
                  0};
   }
   const uint64_t payload_bytes_max = header().settings.payload_bytes_max.peek();
-  for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Result<void> checked = check_message(messages[i], payload_bytes_max);
+    if (!checked.ok()) return at_item(std::move(checked).error(), i);
+  }
   const bool lazy =
       options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
   if (std::any_of(messages.begin(), messages.end(), has_terms)) {

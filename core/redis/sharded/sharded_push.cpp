@@ -44,6 +44,7 @@ void ShardedPush::Outcome::add(const std::vector<size_t>& places, Result<PushRep
   says_of_each = says_of_each || pushed;
   for (size_t i = 0; pushed && i < places.size(); ++i) reply.items[places[i]] = pushed->items.at(i);
   std::optional<Error> error = pushed ? std::move(pushed->error) : std::optional(std::move(pushed).error());
+  if (error && error->item) error->item = places.at(*error->item);
   if (error && (!fault || (error->kind == ErrorKind::io && fault->kind != ErrorKind::io)))
     fault = std::move(error);
 }
@@ -64,13 +65,17 @@ Result<PushReply> ShardedPush::put(RedisPush& shard, const BatchPart& part, cons
   for (size_t i = 0; i < second.messages.size(); ++i)
     reply.items.push_back(rest ? rest->items.at(i) : PushResult{PushStatus::invalid, {}});
   reply.error = rest ? std::move(rest->error) : std::optional(std::move(rest).error());
+  if (reply.error && reply.error->item) *reply.error->item += first.messages.size();
   return reply;
 }
 
 Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
   if (messages.empty()) return PushReply();
   FQ_TRY(shards_.at(shards_.of_tenant(messages[0].tenant)).pusher().check(messages));
-  for (const NewMessage& message : messages) FQ_TRY(check_ties(message));
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Result<void> checked = check_ties(messages[i]);
+    if (!checked.ok()) return at_item(std::move(checked).error(), i);
+  }
   auto groups = by_shard(messages, [this](const NewMessage& each) { return shards_.of_tenant(each.tenant); });
   const uint64_t longest = longest_payload(messages);
   if (groups.size() == 1)

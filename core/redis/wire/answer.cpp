@@ -89,11 +89,13 @@ Error too_long(std::string_view said) {
                "payload: has " + bytes + " bytes, the limit is " + most + " (max_payload in fq.toml)", 0};
 }
 
-/// Whatever another is to come after.
+/// What another is to come after, and which of the batch that is.
 Error unknown_message(std::string_view said) {
   first_word(said);
-  return Error{ErrorKind::missing,
-               "message " + std::string(said) + ": not known (any more), so nothing can come after it", 0};
+  Error error{ErrorKind::missing,
+              "message " + first_word(said) + ": not known (any more), so nothing can come after it", 0};
+  if (const auto item = parse_decimal(said)) error.item = *item;
+  return error;
 }
 
 /// Of a queue that was opened, so that it was there.

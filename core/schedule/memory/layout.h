@@ -56,7 +56,7 @@ struct Entry {
   Shared<uint32_t> rank;            // keyed: text pool index of the key; else the priority; extra: see Extra
   Shared<uint32_t> payload_bytes;
   Shared<uint32_t> deliveries;
-  Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
+  Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32, see run_marks.h)
   Shared<uint16_t> attempts;      // that counted
   Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
   Shared<uint8_t> crashes;        // up to 255

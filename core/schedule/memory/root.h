@@ -62,6 +62,13 @@ struct SharedRates {
   RateSample samples[kSamples];  // the newest at (taken - 1) % kSamples
 };
 
+/// See run_marks.h.
+struct RunMark {
+  Shared<uint64_t> serial;  // of the first delivery
+  Shared<int64_t> at_ms;    // from this time on
+};
+inline constexpr uint32_t kRunMarks = 32;  // chosen: more than a year of them
+
 /// The leases of one process, linked through Entry::prev and next.
 struct Holder {
   Shared<uint32_t> head;
@@ -120,6 +127,9 @@ struct ScheduleRoot {
   Shared<uint32_t> parked_count;   // nodes that are parked
   Shared<uint32_t> paused_count;   // of these, paused
   Shared<uint32_t> usual_run;      // moving average of the logarithms of all runs, see costs.cpp; 0: none yet
+
+  Shared<int64_t> run_mark_due_ms;   // when the first delivery sets the next mark; 0: there is none yet
+  Shared<uint64_t> run_mark_serial;  // of the newest one
 
   // The rules that hold are those of one generation; those of others are about to be removed.
   Shared<uint32_t> rule_bucket_count;
@@ -180,6 +190,8 @@ struct ScheduleRoot {
   PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
   QueueHistogram wait;
   QueueHistogram run;
+  RunMark run_marks[kRunMarks];  // the newest at (run_marks_made - 1) % kRunMarks
+  Shared<uint32_t> run_marks_made;
   Holder holders[kHoldersMax];
 };
 

@@ -114,7 +114,9 @@ void Timetable::postpone(Txn& txn, uint32_t i, int64_t next_wall_ms, int64_t tim
 
 void Timetable::follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms, int64_t now_wall_ms) const {
   if (at(i).heap_place == kNoIndex) return;
-  if (at(i).done_wall_ms - now_wall_ms > kClockWrongMs)
+  // Of one whose time has come its timer tells, and so those that are due are so in the order of their times.
+  const bool is_waiting = at(i).next_wall_ms > now_wall_ms;
+  if (is_waiting && at(i).done_wall_ms - now_wall_ms > kClockWrongMs)
     fire(txn, i);
   else
     postpone(txn, i, at(i).next_wall_ms, at(i).next_wall_ms - wall_minus_boot_ms);

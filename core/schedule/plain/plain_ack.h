@@ -9,6 +9,7 @@
 
 // fq, this room.
 #include "core/schedule/memory/histogram.h"
+#include "core/schedule/memory/run_marks.h"
 #include "core/schedule/memory/state_counts.h"
 #include "core/schedule/order/outcomes.h"
 #include "core/schedule/states/state.h"
@@ -64,7 +65,7 @@ inline void PlainAck::count(Txn& txn, const Message& message, int64_t now_ms) co
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   if (!is_usual(entry)) return false;
-  const uint32_t run = static_cast<uint32_t>(end.now_ms) - entry.began_ms;
+  const uint64_t run = run_ms_of(region_.root, entry, end.now_ms);
   histogram_note(txn, region_.root.run, run);
   histogram_note(txn, tenant.run, run);
   if (has_holder(entry)) HolderList(region_).remove(txn, message);

@@ -1,6 +1,8 @@
 // pool_terms - pools as the policy file defines them: made, brought up to date and removed.
 #include "core/schedule/rings/pools.h"
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "core/schedule/rings/bucket.h"
 #include "core/schedule/order/delay_heap.h"
@@ -10,7 +12,8 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kChangedMax = 16;  // in one transaction
+constexpr uint32_t kChangedMax = 16;           // in one transaction
+constexpr uint32_t kPoolsLookedAtMax = 4'096;  // under one hold
 
 void clear(Txn& txn, PoolTerms& terms) {
   put(txn, terms.generation, 0);
@@ -61,7 +64,8 @@ void Pools::add(Txn& txn, uint32_t generation, std::string_view name, const Node
 
 std::optional<uint32_t> Pools::bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const {
   const ScheduleRoot& root = region_.root;
-  const uint32_t end = root.pool_supply.high_water;
+  const uint32_t high_water = root.pool_supply.high_water;
+  const uint32_t end = std::min(high_water, from + kPoolsLookedAtMax);
   uint32_t changed = 0;
   for (uint32_t i = from; i < end; ++i) {
     Pool& pool = region_.pool(i);
@@ -78,12 +82,14 @@ std::optional<uint32_t> Pools::bring_up_to_date(Txn& txn, uint32_t from, int64_t
     add_leased(txn, i, 0, 0);
     fire(txn, i, now_ms);
   }
+  if (end < high_water) return end;
   return std::nullopt;
 }
 
 std::optional<uint32_t> Pools::remove_old(Txn& txn, uint32_t from) const {
   ScheduleRoot& root = region_.root;
-  const uint32_t end = root.pool_supply.high_water;
+  const uint32_t high_water = root.pool_supply.high_water;
+  const uint32_t end = std::min(high_water, from + kPoolsLookedAtMax);
   uint32_t removed = 0;
   for (uint32_t i = from; i < end; ++i) {
     Pool& pool = region_.pool(i);
@@ -96,6 +102,7 @@ std::optional<uint32_t> Pools::remove_old(Txn& txn, uint32_t from) const {
     put(txn, pool.used, 0);
     free_element(txn, root.pool_supply, pool, i);
   }
+  if (end < high_water) return end;
   return std::nullopt;
 }
 

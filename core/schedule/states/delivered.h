@@ -8,6 +8,7 @@
 // fq, this room.
 #include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/histogram.h"
+#include "core/schedule/memory/run_marks.h"
 #include "core/schedule/memory/service.h"
 
 namespace fq {
@@ -30,6 +31,8 @@ struct LeaseTerms {
     histogram_note(txn, tenant.wait, wait);
   }
   const Opened<Entry> opened = region.open(txn, entry);
+  if (__builtin_expect(terms.now_ms >= region.root.run_mark_due_ms, 0))
+    run_mark_set(txn, region.root, terms.serial, terms.now_ms);
   opened.set(&Entry::serial, terms.serial);
   opened.set(&Entry::began_ms, static_cast<uint32_t>(terms.now_ms));
   const bool is_command = (entry.flags & kEntryCommand) != 0;

@@ -116,7 +116,7 @@ function M.run(keys, args)
       batch[#batch + 1] = p
       if meets_leaving(call, p) then return leaving_fault() end
       for _, each in ipairs(p.after) do
-        if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id)) end
+        if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id) .. ' ' .. #batch - 1) end
       end
     end
     amounts.begin(call)
