@@ -157,7 +157,7 @@ class ScheduleHistory {
   }
 
   /// A few hours forth or one back; or back by up to three days, as somebody does who sets a wrong clock
-  /// right. The clock of queues on a server never goes back, so that nothing is wrong there.
+  /// right. Of queues on a server it is another clock: see tests/redis/clock_test.cpp.
   void step_clock() {
     const bool is_of_machine = other_.q().door().caps().kernel_death_detection;
     const int64_t minutes = below(3) != 0 || !is_of_machine
