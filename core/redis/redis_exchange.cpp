@@ -104,10 +104,12 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
   if (record && record->command && signer_.has_key())
     message.lost = signer_.fault(message_of(*record), record->signature, kUnlimited);
   if (!message.lost.empty()) return std::optional(std::move(message));
-  const int64_t now_wall_ms = shard_.wall_of(reply.at(0).at(0).number);
+  const int64_t clock_ms = clock_in(reply), lead_ms = reply.at(0).at(0).number - clock_ms;
+  const int64_t now_wall_ms = shard_.wall_of(clock_ms);
   message.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
+  // What is to come is told by the clock, as whoever takes it in reads it.
   message.since_wall_ms =
-      shard_.wall_of(message.state == State::delayed ? record->timer_ms : record->since_ms);
+      shard_.wall_of(message.state == State::delayed ? record->timer_ms - lead_ms : record->since_ms);
   if (message.state == State::leased) message.state = State::ready, message.since_wall_ms = now_wall_ms;
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
     message.behind = MessageId{message.state == State::held ? ties->behind : 0};
@@ -125,7 +127,7 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
       message.delay_ms = std::max<int64_t>(ties->delay_ms, 0);
       // Without a delay it is due when it was pushed, which says nothing.
       const bool is_put_off = ties->due_ms > (record->suspended ? 0 : record->pushed_ms);
-      message.due_wall_ms = is_put_off ? shard_.wall_of(ties->due_ms) : 0;
+      message.due_wall_ms = is_put_off ? shard_.wall_of(ties->due_ms - lead_ms) : 0;
     }
     if (record->suspended) message.state = State::held;
   }

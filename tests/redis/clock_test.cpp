@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cstdlib>
 // fq, below us.
 #include "core/redis/waits/root_hints.h"
 #include "core/redis/waits/shard_time.h"
@@ -127,6 +128,32 @@ TEST_CASE("what is to come at a time of the clock comes at that, although the cl
   CHECK_FALSE(is_taken());
   s.clock.advance(2);
   CHECK(is_taken());
+}
+
+TEST_CASE("what leaves a shard that is ahead comes by the clock where it goes, and where it comes from") {
+  TurnedBack c;
+  c.push_in(10 * kMinuteMs);
+  const MessageId id = answered(c.queue->select({}, {}, 10)).ids.at(1);
+  c.turn_back();
+  c.pass(kCallsMs);
+  const auto left_ms = [&c](Queue& queue, MessageId of) {
+    return answered(queue.get(of))->due_at_wall_ms.value() - c.clock.wall_ms();
+  };
+  const ExportedMessage exported = answered(c.queue->exported(id)).value();
+  const int64_t by_clock_ms = exported.since_wall_ms - c.clock.wall_ms();
+  CHECK(std::abs(by_clock_ms - 10 * kMinuteMs) <= kMinuteMs);
+  const ImportReply back = answered(c.queue->import_messages({&exported, 1}, "elsewhere"));
+  CHECK(std::abs(left_ms(*c.queue, back.items.at(0).id) - left_ms(*c.queue, id)) <= kMinuteMs);
+  OpenOptions options;
+  options.create = true;
+  options.clock = &c.clock;
+  const auto other = answered(told_time_engine().open({c.server.spool(), "other"}, options));
+  answered(other->stats({}));  // its server is told the time
+  const MoveReply moved = answered(c.queue->move({&id, 1}, {"other", ""}));
+  INFO((moved.error ? moved.error->text : ""));
+  REQUIRE(moved.items.size() == 1);
+  REQUIRE(moved.items[0].what == MoveResult::What::moved);
+  CHECK(std::abs(left_ms(*other, moved.items[0].id_there) - 10 * kMinuteMs) <= kMinuteMs);
 }
 
 TEST_CASE("a schedule comes at its times although the server's clock was ahead for an hour") {

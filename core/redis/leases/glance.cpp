@@ -21,7 +21,7 @@ Glance::Glance(Shard& shard, const LeaseRequest& request)
   const std::string tenant(request.tenant);
   commands_ = {{"HMGET", tag + "h", "ops", "hinted", "open", "due", "session", "waiters", "now", "lead"},
                {"ZSCORE", tag + (is_of_tenant_ ? "bf" : "bw"), shard.nonce() + tenant},
-               {"TIME"},
+               {"TIME", tag + "h"},
                {"LLEN", tag + "sw:" + shard.nonce()}};
   if (is_of_tenant_) commands_.push_back({"EXISTS", tag + "q:" + tenant, tag + "r:" + tenant});
 }

@@ -61,11 +61,12 @@ Result<PushReply> ShardedPush::put(RedisPush& shard, const BatchPart& part, cons
   const BatchPart first{part.messages.first(count / 2), part.longest, token("a")};
   const BatchPart second{part.messages.subspan(count / 2), part.longest, token("b")};
   FQ_TRY_SET(PushReply reply, put(shard, first, options));
-  Result<PushReply> rest = reply.error ? Result<PushReply>(*reply.error) : put(shard, second, options);
+  const bool is_first_at_fault = reply.error.has_value();
+  Result<PushReply> rest = is_first_at_fault ? Result<PushReply>(*reply.error) : put(shard, second, options);
   for (size_t i = 0; i < second.messages.size(); ++i)
     reply.items.push_back(rest ? rest->items.at(i) : PushResult{PushStatus::invalid, {}});
   reply.error = rest ? std::move(rest->error) : std::optional(std::move(rest).error());
-  if (reply.error && reply.error->item) *reply.error->item += first.messages.size();
+  if (!is_first_at_fault && reply.error && reply.error->item) *reply.error->item += first.messages.size();
   return reply;
 }
 

@@ -162,11 +162,12 @@ Result<bool> Shards::do_what_is_due() {
   bool is_any = false;
   for (size_t shard = 0; shard < count(); ++shard) {
     const Reply& root = roots[shard] ? *roots[shard] : nothing;
-    const int64_t now_ms = ShardTime(root.at(2), root.at(3)).at(clock_ms(roots, shard));
+    const ShardTime time(root.at(2), root.at(3));
+    const int64_t clock_ms = this->clock_ms(roots, shard), now_ms = time.at(clock_ms);
     const auto is_over = [&](size_t field) {
       return time_in(root.at(field)) >= 0 && time_in(root.at(field)) <= now_ms;
     };
-    if (!is_over(0) && !is_over(1)) continue;
+    if (!is_over(0) && !is_over(1) && !time.wants_call(clock_ms)) continue;
     const Result<Reply> done = at(shard).shard().tick();
     if (!done && !is_away(done.error())) return done.error();
     is_any = is_any || done.ok();

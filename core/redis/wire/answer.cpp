@@ -23,6 +23,8 @@ struct Meaning {
   std::string_view says;
 };
 
+constexpr std::string_view kInLibrary = "ERR user_function";  // a fault of it, or of what it has read
+
 /// `later`: nothing was done.
 constexpr Meaning kMeanings[] = {
     {"MOVED", ErrorKind::later, "has given its keys to another of its cluster; try again"},
@@ -45,7 +47,7 @@ constexpr Meaning kMeanings[] = {
     {"ERR DB index is out of range", ErrorKind::config, "has no database of this number"},
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
-    {"ERR user_function", ErrorKind::unusable,
+    {kInLibrary, ErrorKind::unusable,
      "has something in this queue that cannot be read; see fq check --repair"},
     {"FQLEAVING", ErrorKind::later,
      "the message that this would replace is on its way to another queue; try again"},
@@ -130,7 +132,10 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
     if (each.kind == ErrorKind::denied) text.append(command).append(": ");
-    return Error{each.kind, text.append(each.says), 0, each.kind == ErrorKind::later};
+    text += each.says;
+    // Where in the library, for whoever reports it.
+    if (each.word == kInLibrary) text.append(" (").append(in_quotes(refusal)).append(")");
+    return Error{each.kind, std::move(text), 0, each.kind == ErrorKind::later};
   }
   return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
 }

@@ -38,7 +38,7 @@ end
 -- The time now, of who makes no call.
 function M.now(root)
   local told = redis.call('HMGET', root, 'now', 'lead')
-  return (M.follow(told[2], tonumber(told[1]), time.read(root)))
+  return (M.follow(told[2], tonumber(told[1] or 0), time.read(root)))
 end
 
 -- The clock went back, or time has to be told by a call.
@@ -52,6 +52,9 @@ function M.at(call, clock)
   if not p then return clock end
   return clock + math.floor(math.max(0, p.lead - math.max(0, clock - p.since)) / SLOWER)
 end
+
+-- What the clock says at a time to come, as far as is known now: for other servers, and for who carries it to one.
+function M.by_clock(call, at) return at - call.now + M.clock(call) end
 
 -- By how much it is ahead, in ms.
 function M.lead(call) return call.pace and call.pace.lead / SLOWER or 0 end

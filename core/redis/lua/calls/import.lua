@@ -21,7 +21,7 @@ local function read(call, bytes)
     local id, any, closed = struct.unpack(WAIT, bytes, at)
     past.waits[#past.waits + 1] = {id = id, any = any == 1, closed = closed == 1}
   end
-  past.due = pace.at(call, past.due)
+  if past.due > 0 then past.due = pace.at(call, past.due) end
   if past.state == records.DELAYED then past.since = pace.at(call, past.since) end
   return past
 end

@@ -138,7 +138,7 @@ local function free(call, p)
 end
 
 -- As other servers can hold it against their clocks.
-local function by_clock(call, at) return text.num(at - call.now + pace.clock(call)) end
+local function by_clock(call, at) return text.num(pace.by_clock(call, at)) end
 
 local function loan(call, p, b)
   return {'loan', epoch(p), text.num(b.loans), text.num(b.last), is_rate(p) and by_clock(call, b.at + lent.LASTS) or '0'}

@@ -15,11 +15,11 @@ local function order_of(member)
 end
 function M.id_of(member) return text.number_in(member, #member - 7) end
 
--- What of a member says where it stands among those of other tenants; behind it is something else.
+-- What of a member says where it stands among those of other tenants; behind it is something else. nil: it is damaged.
 function M.rank_of(member)
   if string.byte(member) == 255 then return '\255' end
   local _, key_end = string.find(member, '\0\0', 1, true)
-  return string.sub(member, 1, key_end + 4)
+  return key_end and string.sub(member, 1, key_end + 4) or nil
 end
 
 function M.of(call, path)

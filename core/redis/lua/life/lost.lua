@@ -31,7 +31,7 @@ function M.next_turn(call, top, own)
     local m = first and store.find(call, id)
     if m then return n, m end
     if first then give_up(call, n, id, first[2]) else give_up_all(call, n) end
-  until #call.lost == LOST_MOST
+  until #call.lost >= LOST_MOST
 end
 
 -- What a session holds by living, or nil: its record is lost, and the session holds it no more.

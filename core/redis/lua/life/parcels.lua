@@ -10,12 +10,21 @@ function M.why_it_stays(here, m)
   return waits.first(here, m.id) and 'others wait for it' or nil
 end
 
+-- Of one that is delayed, until when by the clock: where it goes it is another time.
+local function as_sent(here, m)
+  if not here.pace or m.state ~= records.DELAYED then return m end
+  local sent = {}
+  for field, value in pairs(m) do sent[field] = value end
+  sent.timer = pace.by_clock(here, m.timer)
+  return sent
+end
+
 -- As it is: the message, what only clients read of it, why its last attempt failed ('': it did not), its key and how long that
 -- is held after the ack.
 function M.pack(here, m)
   local name, ties = text.num(m.id), store.ties(here, m)
   local rest = redis.call('GETRANGE', here.tag .. 'm:' .. name, records.HEAD_BYTES + #m.path + #m.key, -1)
-  return {m = m, rest = rest, failure = m.failure or redis.call('GET', here.tag .. 'f:' .. name) or '',
+  return {m = as_sent(here, m), rest = rest, failure = m.failure or redis.call('GET', here.tag .. 'f:' .. name) or '',
     key = ties and ties.key or '', unique_for = ties and ties.unique_for or 0}
 end
 -- The same as texts, and back.
@@ -51,7 +60,7 @@ local function add(there, p, path, from, rest)
     own.key, own.unique_for = p.key, p.unique_for
     if m.holds_key then uniques.take(there, new) end
   end
-  messages.move_in(there, new, m.state, m.state == records.DELAYED and m.timer or m.since)
+  messages.move_in(there, new, m.state, m.state == records.DELAYED and pace.at(there, m.timer) or m.since)
   return new
 end
 

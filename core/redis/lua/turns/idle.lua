@@ -57,6 +57,7 @@ local function forget(call, n, listed)
 end
 
 local function look_at(call, n, listed)
+  if n.path == '' then redis.call('ZREM', call.tag .. 'il', '') return end  -- which is damage: nothing is above it
   if n.changed or sums.of_tenant(call, n.path).changed then return list(listed, n, call.now + costs.FORGOTTEN) end
   if stays(call, n) then
     n.listed, n.changed = false, true
@@ -90,6 +91,7 @@ end
 -- This call looks at many. Returns how many there are for it and those behind it.
 function M.look_at_many(call)
   call.looks_at_many = true
+  call.before.idle = math.min(call.before.idle, call.now)  -- where that is lost, too
   return redis.call('ZCOUNT', call.tag .. 'il', '-inf', text.num(call.now))
 end
 

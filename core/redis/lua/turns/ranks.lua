@@ -26,19 +26,21 @@ end
 local function entry_of(s, rank)
   return {rank[1], rank[2] .. struct.pack('>I8', s.tag) .. struct.pack('>I8', s.seq) .. (s.path or '')}
 end
-local function child_of(entry) return string.sub(entry[2], #queues.rank_of(entry[2]) + 17) end
+local function child_of(entry) return string.sub(entry[2], #(queues.rank_of(entry[2]) or entry[2]) + 17) end
 
--- Of its own first message: {score, bytes}. Where what it has ready is lost, its turn comes first, and that is seen.
+-- Of its own first message: {score, bytes}. Where what it has ready is lost, or that one damaged, its turn comes first, and
+-- that is seen.
 local function rank_of_own(call, n)
   local first = view.first(queues.of(call, n.path))
-  return first and {first[1], queues.rank_of(first[2])} or {-math.huge, '\255'}
+  local rank = first and queues.rank_of(first[2])
+  return rank and {first[1], rank} or {-math.huge, '\255'}
 end
 
 -- What it gives first; nil: nothing sits there.
 local function best_of(call, n)
   local own = n.own.seated and rank_of_own(call, n) or nil
   local first = n.kids > 0 and view.first(ring(call, 'k:', n.path)) or nil
-  first = first and {first[1], queues.rank_of(first[2])}
+  first = first and {first[1], queues.rank_of(first[2]) or '\255'}
   if own and first then return goes_before(first, own) and first or own end
   return own or first
 end
@@ -137,7 +139,12 @@ function M.next(call, n)
       end
     end
     if is_own then return n end
-    n = seats.node(call, by_age and first[2] or child_of(first))
+    local path = by_age and first[2] or child_of(first)
+    if #path > #n.path then
+      n = seats.node(call, path)
+    else  -- it is damaged, and could lead back to where it is from
+      view.take(ring(call, by_age and 'g:' or 'k:', n.path), first[2])
+    end
   end
 end
 
