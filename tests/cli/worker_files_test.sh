@@ -30,6 +30,10 @@ fi
 sha256sum -- "$file" >>"$0.sums"
 END
 : >"$work/job.sums"
+# Followed, since files of the journal may be freed before the end, and with them what happened first.
+"$FQ" log -f -n unlimited --json >"$work/log" & log=$!
+events_of() { jq -r --arg id "$1" 'select((.id | tostring) == $id) | .event' "$work/log" 2>/dev/null | paste -sd,; }
+is_acked() { case $(events_of "$1") in *,acked) ;; *) return 1 ;; esac; }
 started=$(now_ms)
 for n in 1 2; do
   "$FQ" worker -j2 -- sh "$work/job" "$half" 2>"$work/err.$n" &
@@ -43,8 +47,10 @@ took=$(($(now_ms) - started))
 sort -u "$work/job.sums" >"$work/actual"
 is 'the sums are those of xargs' '' "$(diff "$work/expected" "$work/actual" | head -n 5)"
 is 'each message is acked once' "[$count,0,0,0,0]" "$(fq stats --json | jq -c '[.acked, .ready, .delayed, .leased, .dead]')"
+await is_acked "$id"
+kill "$log"; wait "$log" 2>/dev/null
 is 'what was cut off was run again, and that is a crash' '1 pushed,leased,died,leased,acked' \
-  "$(fq show "$id" --json | jq -r '"\(.attempts) \(.history | map(.event) | join(","))"')"
+  "$(fq show "$id" --json | jq .attempts) $(events_of "$id")"
 for n in 1 2; do kill -TERM "${workers[n]}" 2>/dev/null; done
 for n in 1 2; do
   wait "${workers[n]}"
