@@ -2,9 +2,9 @@
 //
 // A call costs the server many times as much. Who is noted down is told of what comes, so what is read is for
 // what it was not told: that it is noted down no more, that something can be taken which nobody has come for,
-// that something is due of which nobody has taken care,
-// that time there goes on by a call. The root has the last two as the last call left them
-// (see calls.lua); where another library has changed something since, it says nothing.
+// that something is due of which nobody has taken care, that time there goes on by a call only. The root has
+// the last three as the last call left them (see calls.lua); where another library has changed something
+// since, it says nothing.
 #pragma once
 
 // System.
