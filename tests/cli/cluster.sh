@@ -6,11 +6,12 @@
 node_options=()  # of redis-cli
 # node NUMBER COMMAND...
 node() { redis-cli "${node_options[@]}" -s "$work/$1/s" "${@:2}"; }
+# A server that need not have all slots covered is well before it has heard who serves the others.
 all_know() {
   local i
   for i in 1 2 3; do
     node $i cluster info | tr -d '\r' >"$work/info"
-    grep -qx cluster_state:ok "$work/info" && grep -qx cluster_known_nodes:3 "$work/info" || return 1
+    grep -qx cluster_state:ok "$work/info" && grep -qx cluster_slots_ok:16384 "$work/info" || return 1
   done
 }
 # start_cluster HOST PORT-SETTING SETTINGS...: `ports` are theirs.
