@@ -244,7 +244,7 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
 
 TEST_CASE("what was asked for a replica has, too, before it is told as done") {
   TestCluster cluster(1, 1);
-  OnCluster s(1, cluster, "&timeout=500ms");
+  OnCluster s(1, cluster, "&timeout=1s");
   const MessageId first = push_one(*s.queue, "t", "x"), second = push_one(*s.queue, "t", "x");
   const auto refusals = [&](MessageId id, int32_t number) {
     const auto told = [](const auto& result) { return result.ok() ? std::string() : result.error().text; };

@@ -38,7 +38,7 @@ std::set<std::string> served_to(Queue& queue) {
 
 TEST_CASE("what only a dead server had is lost, as its level said: not what a replica had") {
   TestCluster cluster(3, 1);
-  OnCluster s(1, cluster, "&timeout=500ms");
+  OnCluster s(1, cluster, "&timeout=2s");
   const auto async =
       answered(real_time_engine().open({s.location.spool + "&durability=async", "default"}, {}));
   push_one(*s.queue, "t", "done");
@@ -111,7 +111,7 @@ TEST_CASE("a master without a replica that says nothing of use when it is looked
 TEST_CASE(
     "an ack that only a dead server had is made up for, though its client lives and the lease was copied") {
   TestCluster cluster(3, 1);
-  OnCluster s(1, cluster, "&timeout=500ms");
+  OnCluster s(1, cluster, "&timeout=2s");
   const auto async =
       answered(real_time_engine().open({s.location.spool + "&durability=async", "default"}, {}));
   push_one(*s.queue, "t", "done");

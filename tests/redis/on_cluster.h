@@ -70,7 +70,8 @@ struct OnCluster {
   explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
                      const std::string& options = {})
       : cluster(on), location{on.spool("?prefix=" + prefix + options), "default"} {
-    answered(real_time_engine().create(location, {.shards = shards}));
+    // With the usual patience: what is made a replica is to have, and that may need its time.
+    answered(real_time_engine().create({on.spool("?prefix=" + prefix), location.queue}, {.shards = shards}));
     queue = another();
   }
   ~OnCluster() {
