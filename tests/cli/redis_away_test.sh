@@ -14,7 +14,7 @@ for shards in 1 4; do
   redis-cli -s "$work/s" del "$root" >>"$work/made"
   for words in "stats" "check" "worker -- true"; do
     # shellcheck disable=SC2086
-    gives 69 "queue 'lost': $work/s has lost the key '$root', without which it serves nothing of that shard" fq -q lost $words
+    gives 69 "queue 'lost': $work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard" fq -q lost $words
   done
   is "$shards: it is told how often" 1 "$(wc -l <"$work/err")"
   gives 0 '' fq queue remove lost --yes

@@ -1,10 +1,11 @@
-// damaged_keys_test - whatever key of a queue is lost, damaged or of another type on the server: no command
-// hangs or is told what is not so, and what is healthy is served.
+// damaged_keys_test - whatever key of a queue is lost, damaged, cut, another's or of another type on the
+// server: no command hangs or is told what is not so, and what is healthy is served.
 
 // System.
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 // Tests.
 #include "tests/redis/fixture.h"
 
@@ -12,7 +13,7 @@ namespace fq::test {
 
 namespace {
 
-enum class Damage { missing, garbage, other_type };
+enum class Damage { missing, garbage, other_type, cut };
 
 /// A queue that has some of all that there is.
 struct Full {
@@ -76,11 +77,41 @@ struct Full {
     for (const Reply& each : all.items) keys[each.text] = command(server, {"DUMP", each.text}).text;
   }
 
-  /// All but `damaged` as it was; that is lost, has something that fq never wrote, or is of another type.
-  void restore_but(const std::string& damaged, Damage damage) {
+  void restore() {
     command(server, {"FLUSHALL"});
     for (const auto& [key, dump] : keys) command(server, {"RESTORE", key, "0", dump, "REPLACE"});
+  }
+  /// What `name` has of a hash is cut in the middle.
+  void cut(const std::string& hash, const std::string& name) {
+    const std::string was = command(server, {"HGET", hash, name}).text;
+    command(server, {"HSET", hash, name, was.substr(0, was.size() / 2)});
+  }
+  /// What `key` has is cut in the middle, each part of it.
+  void cut(const std::string& key, std::string_view type) {
+    const auto half = [](const std::string& was) { return was.substr(0, was.size() / 2); };
+    if (type == "string") command(server, {"SET", key, half(command(server, {"GET", key}).text)});
+    if (type == "hash") {
+      const Reply names = command(server, {"HKEYS", key});
+      for (const Reply& each : names.items) cut(key, each.text);
+    }
+    if (type != "list" && type != "set" && type != "zset") return;
+    const Reply was = type == "list"  ? command(server, {"LRANGE", key, "0", "-1"})
+                      : type == "set" ? command(server, {"SMEMBERS", key})
+                                      : command(server, {"ZRANGE", key, "0", "-1", "WITHSCORES"});
+    command(server, {"DEL", key});
+    for (size_t i = 0; i < was.items.size(); ++i) {
+      const std::string part = half(was.items[i].text);
+      if (type == "list") command(server, {"RPUSH", key, part});
+      if (type == "set") command(server, {"SADD", key, part});
+      if (type == "zset") command(server, {"ZADD", key, was.items[++i].text, part});
+    }
+  }
+  /// All but `damaged` as it was; that is lost, has something that fq never wrote, is cut, or of another
+  /// type.
+  void restore_but(const std::string& damaged, Damage damage) {
+    restore();
     const std::string type = command(server, {"TYPE", damaged}).text;
+    if (damage == Damage::cut) return cut(damaged, type);
     if (damage != Damage::garbage) command(server, {"DEL", damaged});
     if (damage == Damage::missing) return;
     const bool is_text = (type == "string") == (damage == Damage::garbage);
@@ -160,14 +191,14 @@ TEST_CASE("whatever key is lost or damaged, all that does not need it goes on, a
   Full f(by_rank);
   for (const auto& [key, dump] : f.keys) {
     if (key.ends_with("}:h")) continue;  // without it there is no queue
-    for (const Damage damage : {Damage::missing, Damage::garbage}) {
+    for (const Damage damage : {Damage::missing, Damage::garbage, Damage::cut}) {
       f.restore_but(key, damage);
       f.refusals.clear();
-      CAPTURE(key, by_rank, damage == Damage::garbage);
+      CAPTURE(key, by_rank, static_cast<int>(damage));
       f.ask_for_all();
       for (const std::string& refusal : f.refusals) {
         INFO(refusal);
-        CHECK((damage == Damage::garbage || refusal.starts_with("schedules: ")));
+        CHECK((damage != Damage::missing || refusal.starts_with("schedules: ")));
         CHECK(is_told_as_damaged(refusal));
         CHECK_FALSE(
             (refusal.starts_with("push") || refusal.starts_with("lease") || refusal.starts_with("peek: ")));
@@ -175,6 +206,105 @@ TEST_CASE("whatever key is lost or damaged, all that does not need it goes on, a
       f.mend_and_serve();
     }
   }
+}
+
+TEST_CASE(
+    "whatever a root has lost, nothing hangs: it goes on, or all that asks is told so and nothing is done") {
+  const bool by_rank = GENERATE(false, true);
+  Full f(by_rank);
+  const auto found = std::find_if(f.keys.begin(), f.keys.end(),
+                                  [](const auto& each) { return each.first.ends_with("}:h"); });
+  const std::string root = found->first;
+  const std::set<std::string> needed = {"schema", "n", "serial"}, read_whole = {"file", "set"};
+  const Reply names = command(f.server, {"HKEYS", root});
+  for (const Reply& name : names.items) {
+    for (const Damage damage : {Damage::missing, Damage::garbage, Damage::cut}) {
+      f.restore();
+      if (damage == Damage::missing) command(f.server, {"HDEL", root, name.text});
+      if (damage == Damage::garbage) command(f.server, {"HSET", root, name.text, "garbage"});
+      if (damage == Damage::cut) f.cut(root, name.text);
+      f.refusals.clear();
+      CAPTURE(name.text, by_rank, static_cast<int>(damage));
+      f.ask_for_all();
+      const bool is_told = !f.refusals.empty();
+      // What is left of a number that is cut is a number.
+      if (needed.contains(name.text) && damage != Damage::cut) CHECK(is_told);
+      for (const std::string& refusal : f.refusals) {
+        INFO(refusal);
+        CHECK((needed.contains(name.text) || read_whole.contains(name.text)));
+        CHECK((refusal.find("has lost the key") != std::string::npos ||
+               refusal.find("keeps this queue in a form of another fq") != std::string::npos));
+      }
+      if (is_told) {
+        command(f.server, {"RESTORE", root, "0", found->second, "REPLACE"});
+        CHECK(answered(f.queue->check()).findings.lines == std::vector<std::string>{});
+      }
+      f.mend_and_serve();
+    }
+  }
+}
+
+TEST_CASE(
+    "messages whose records stand under one another's names stop nothing, and a repair mends the rest") {
+  const bool by_rank = GENERATE(false, true);
+  Full f(by_rank);
+  std::vector<std::string> records;
+  for (const auto& [key, dump] : f.keys) {
+    if (key.find("}:m:") != std::string::npos) records.push_back(key);
+  }
+  REQUIRE(records.size() > 5);
+  for (const std::string& one : records) {
+    for (const std::string& other : records) {
+      if (one >= other) continue;
+      f.restore();
+      command(f.server, {"RESTORE", one, "0", f.keys[other], "REPLACE"});
+      command(f.server, {"RESTORE", other, "0", f.keys[one], "REPLACE"});
+      f.refusals.clear();
+      CAPTURE(one, other, by_rank);
+      f.ask_for_all();
+      CHECK(f.refusals == std::vector<std::string>{});
+      f.mend_and_serve();
+    }
+  }
+}
+
+TEST_CASE("a place that names a message which stands elsewhere by its record gives nothing away") {
+  Full f;
+  const auto member = [](MessageId id) {
+    std::string bytes(8, '\0');
+    for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(id) >> (56 - 8 * i));
+    return bytes;
+  };
+  std::string tag, held;
+  for (const auto& [key, dump] : f.keys) {
+    if (key.ends_with("}:h")) tag = key.substr(0, key.size() - 1);
+    if (key.find("}:l:") != std::string::npos) held = key;
+  }
+  const MessageId first = f.push("x");
+  SECTION("the dead letters") {
+    command(f.server, {"ZADD", tag + "d", "1", member(first)});
+    f.policy("", PolicyKey::dead_retention, 1);
+    CHECK(answered(f.lease("x")).deliveries.at(0).id == first);
+  }
+  SECTION("the timetable") {
+    command(f.server, {"ZADD", tag + "t", "1", member(first)});
+    CHECK(answered(f.lease("x")).deliveries.at(0).id == first);
+  }
+  SECTION("what is ready") {
+    CHECK(f.take("x", *f.queue).id == first);
+    f.push("x");
+    command(f.server, {"ZADD", tag + "q:x", "0", "\xff" + member(first)});
+    for (const Delivery& each : answered(f.lease("x")).deliveries) CHECK(each.id != first);
+  }
+  SECTION("what a session holds") {
+    const Delivery timed = f.take("x", *f.queue);
+    command(f.server, {"ZADD", held, "0", member(first)});
+    f.worker.reset();
+    f.clock.advance(30'000);
+    CHECK(answered(f.queue->get(first))->state == State::leased);
+  }
+  answered(f.queue->check({.repair = true}));
+  CHECK(answered(f.queue->check()).findings.lines == std::vector<std::string>{});
 }
 
 TEST_CASE(

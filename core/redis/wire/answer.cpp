@@ -147,7 +147,7 @@ bool says_missing(const Error& error) {
 Error lost_root(Error missing, const std::string& root, const std::string& queue) {
   missing.text.resize(missing.text.size() - kMissing.size());
   missing.text += " has lost the key " + in_quotes(root) +
-                  ", without which it serves nothing of that shard; restore its data, or give the queue up: "
+                  " or a part of it, without which it serves nothing of that shard; restore its data, or give the queue up: "
                   "fq queue remove " +
                   queue;
   missing.kind = ErrorKind::unusable;

@@ -9,19 +9,26 @@ local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
 local HELD = 256       -- of sessions that are over, in one call
 
+-- Of the root's numbers those that have a usual value have it where they are lost. Without an id that was given to nobody, or
+-- without what holds for the queue, there is none.
+local MISSING = 'FQMISSING there is no such queue'
+local function number(bytes) return tonumber(bytes or 0) or 0 end
+
 -- Without effect: what is due is not done yet. Also returns when the last call was. Of more than 64 fields, with those that
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
     'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead')
-  if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
+  if not root[1] then return nil, redis.error_reply(MISSING) end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
-  local before = tonumber(root[2])
-  local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
-    sums = records.sums(root[5]), settings = settings.of(root[6], root[7]), run = root[8],
-    grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
-    usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
-    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), opened = tonumber(root[22] or 0) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+  local before, n, serial, step = number(root[2]), tonumber(root[3]), tonumber(root[4]), tonumber(root[19] or 1)
+  local set = settings.of(root[6], root[7])
+  if not n or not serial or not step or not set then return nil, redis.error_reply(MISSING) end
+  local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = n, serial = serial,
+    sums = records.sums(root[5]), settings = set, run = root[8],
+    grace = number(root[9]), waits = number(root[10]), ops = number(root[12]),
+    usual_run = number(root[13]), stamps = number(root[14]), by_age = number(root[15]),
+    limited = number(root[16]), schedules = number(root[17]), rules = number(root[18]), step = step, weight = number(root[20]), opened = number(root[22]) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked

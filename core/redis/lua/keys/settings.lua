@@ -7,7 +7,8 @@ local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, AT
 local PRIORITY, FIFO = 0, 1  -- Order
 
 local function read(file, set)
-  local values = records.add_policy(records.add_policy({}, file), set)
+  local is_read, values = pcall(function() return records.add_policy(records.add_policy({}, file), set) end)
+  if not is_read then return nil end
   local function number(key, usual) return values[key] and values[key][1] or usual end
   local attempts = values[ATTEMPTS]
   local order = number(ORDER, PRIORITY)
@@ -19,7 +20,7 @@ local function read(file, set)
     max_payload = number(MAX_PAYLOAD, math.huge), is_draining = values[DRAINING] ~= nil}
 end
 
--- The last ones stay for the next call: they are what those bytes say, whatever queue has them, and nobody writes into them.
+-- nil: they cannot be read. The last ones stay for the next call: they are what those bytes say, whatever queue has them, and nobody writes into them.
 local kept = {}
 function M.of(file, set)
   file, set = file or '', set or ''

@@ -351,10 +351,9 @@ end
 
 -- What is due first happens, as of when it was due.
 function M.fire(call, due, member)
-  local m = store.find(call, queues.id_of(member))
-  if not m then  -- a timer of nobody must not stop all others
-    view.take(places.timers(call), member)
-  elseif m.state == DELAYED then
+  local m = lost.timed_one(call, due, member)
+  if not m then return end
+  if m.state == DELAYED then
     make_ready(call, m, due)
   elseif m.state == READY then
     m.failure, m.expired = records.failure(call.now, records.reason('expired')), true
@@ -373,8 +372,8 @@ function M.forget_dead(call, most)
   for _ = 1, most do
     local first = places.first_grave(call)
     if not first or first[1] + call.settings.dead_retention > call.now then return end
-    local m = store.find(call, queues.id_of(first[2]))
-    if m then M.cancel(call, m) else view.take(places.graves(call), first[2]) end
+    local m = lost.dead_one(call, first[2])
+    if m then M.cancel(call, m) end
   end
 end
 
