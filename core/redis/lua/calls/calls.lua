@@ -9,8 +9,8 @@ local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
 local HELD = 256       -- of sessions that are over, in one call
 
--- Of the root's numbers those that have a usual value have it where they are lost. Without an id that was given to nobody, or
--- without what holds for the queue, there is none.
+-- A number of the root that is lost has its usual value. But nothing else says which id is the next one and what holds for the
+-- queue: a root without them is as good as none.
 local MISSING = 'FQMISSING there is no such queue'
 local function number(bytes) return tonumber(bytes or 0) or 0 end
 
