@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 // fq, below us.
 #include "core/local/files/ended/ended_log.h"
 // Tests.
@@ -85,6 +87,23 @@ TEST_CASE("what has had its time is given back by who maintains, compacts or loo
     CHECK(count_files(q, "output") == 0);
     CHECK(count_files(q, "ended") == 2);
   }
+}
+
+TEST_CASE("who keeps its first output looks at none that others have kept, until a day after the last look") {
+  SpoolFixture q;
+  const auto keep_one = [&] {
+    push_kept(q, kKeptHour);
+    ack_with_output(q);
+  };
+  keep_one();
+  const std::string stray = q.path("output/7.1.new");
+  std::ofstream(stray) << "of one that was killed";
+  q.reopen();
+  keep_one();
+  CHECK(std::filesystem::exists(stray));
+  q.clock.advance(24 * kKeptHour + 1);
+  keep_one();
+  CHECK_FALSE(std::filesystem::exists(stray));
 }
 
 TEST_CASE("a queue without anything to tell of gets no directory for it from housekeeping") {
