@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 // fq, below us.
 #include "core/base/disk/own_user.h"
 #include "core/base/descriptor.h"
@@ -27,6 +29,7 @@ constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 // A name that no queue can have: a crash in between leaves something that list and open never see.
 constexpr std::string_view kRemovedStart = ".removed-";
+constexpr int kRemoveTries = 200;
 
 std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
 
@@ -278,7 +281,11 @@ Result<void> remove_queue_directory(const std::string& spool, const std::string&
     error.text += "; it is removed, but a power cut may bring it back";
     return error;
   }
-  if (remove_tree(queues.get(), doomed.c_str())) return {};
+  // Whoever had opened it may still make a file there, before he sees that it is a queue no more.
+  for (int tries = 0; tries < kRemoveTries; ++tries) {
+    if (remove_tree(queues.get(), doomed.c_str())) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed,
                0};
 }
