@@ -34,8 +34,8 @@ function M.run(keys, args)
     if fault then return fault end
   end
   local head = calls.head(here)
+  calls.finish(there)  -- first: where that cannot be written it has not left here
   calls.finish(here)
-  calls.finish(there)
   return {head, answer}
 end
 

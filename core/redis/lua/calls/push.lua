@@ -38,11 +38,12 @@ local function add(call, p, behind)
 end
 
 local function put_unique(call, p)
-  local id = uniques.holder(call, p.path, false, p.text)
+  local id, until_ = uniques.holder(call, p.path, false, p.text)
   if not id then return add(call, p) end
-  if p.mode == KEEP then return DUPLICATE, id end
+  if p.mode == KEEP and until_ > 0 then return DUPLICATE, id end
   local m = store.find(call, id)
-  if not m then  -- it has ended: it does not count
+  if m and p.mode == KEEP then return DUPLICATE, id end
+  if not m then  -- it has ended, or is lost: it does not count
     uniques.free(call, p.path, p.text)
     return add(call, p)
   end

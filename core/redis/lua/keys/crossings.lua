@@ -24,7 +24,10 @@ local function all(call)
   if not call.crossings then
     call.crossings = {}
     local found = call.crossing and redis.call('HGETALL', call.tag .. 'mv') or {}
-    for i = 1, #found, 2 do call.crossings[tonumber(found[i])] = read(found[i + 1]) end
+    for i = 1, #found, 2 do
+      local id, is_read, e = tonumber(found[i]), pcall(read, found[i + 1])
+      if id and is_read then call.crossings[id] = e end
+    end
   end
   return call.crossings
 end
@@ -32,14 +35,18 @@ end
 -- nil: it is on no way.
 function M.find(call, id) return call.crossing and all(call)[id] or nil end
 
+local function look_for_first(call)
+  call.crossing_changes = call.crossing_changes or {}
+  call.crossing = math.huge
+  for _, each in pairs(call.crossings) do call.crossing = math.min(call.crossing, each.due) end
+end
+
 -- `e`: nil: it is so no more.
 local function put(call, id, e)
   call.crossing = call.crossing or math.huge
   all(call)[id] = e
-  call.crossing_changes = call.crossing_changes or {}
+  look_for_first(call)
   call.crossing_changes[id] = e or false
-  call.crossing = math.huge
-  for _, each in pairs(call.crossings) do call.crossing = math.min(call.crossing, each.due) end
 end
 function M.begin(call, id, e)
   e.due = call.now + PATIENCE
@@ -57,12 +64,13 @@ function M.drop(call, id) put(call, id, nil) end
 -- Of an earlier move, which somebody has to finish first.
 function M.told(id, e) return {'crossing', text.num(id), e.token, e.tag, e.left and 1 or 0} end
 
--- Those that may be finished, by id.
+-- Those that may be finished, by id. Where the root says that there are some, and there are none, it says so no more.
 function M.all_due(call)
   local found = {}
   for id, e in pairs(call.crossing and all(call) or {}) do
     if e.due <= call.now then found[#found + 1] = id end
   end
+  if #found == 0 and M.is_due(call) then look_for_first(call) end
   table.sort(found)
   return found
 end

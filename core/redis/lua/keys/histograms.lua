@@ -31,7 +31,7 @@ function M.write(call)
   if #names == 0 then return end
   local before = redis.call('HMGET', call.tag .. 'hg', unpack(names))
   for i, name in ipairs(names) do
-    local had, value = tonumber(before[i] or 0), values[i]
+    local had, value = tonumber(before[i] or 0) or 0, values[i]
     if string.sub(name, 2) == 'm' then value = math.max(had, value) else value = had + value end
     if value ~= had then fields[#fields + 1], fields[#fields + 2] = name, value end
   end

@@ -121,6 +121,7 @@ end
 local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
+local LIMITS_BYTES = 58
 -- Flags, from the lowest bit on: it is seated; its own messages are; it is blocked; paused; more is said behind; its own
 -- messages gather; it stands among those that have nothing to do, see idle.lua.
 local LIMITED = 16
@@ -141,6 +142,8 @@ end
 
 function M.node(path, bytes)
   if not bytes or #bytes < NODE_BYTES then return new_node(path) end
+  local is_limited = string.byte(bytes, 2) % (2 * LIMITED) >= LIMITED
+  if is_limited and #bytes < NODE_BYTES + LIMITS_BYTES then return new_node(path) end
   local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since =
     struct.unpack(NODE, bytes)
   local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
@@ -148,7 +151,7 @@ function M.node(path, bytes)
     blocked = flags % 8 >= 4, paused = flags % 16 >= 8,
     own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
       weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
-  if flags % (2 * LIMITED) >= LIMITED then add_limits(n, bytes) end
+  if is_limited then add_limits(n, bytes) end
   return n
 end
 

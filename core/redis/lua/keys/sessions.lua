@@ -120,12 +120,13 @@ function M.news(call)
   return call.news_taken
 end
 
--- The ids that it holds, at most so many where `most` is said.
+-- The ids that it holds, at most so many where `most` is said. What is no id is held by nobody.
 function M.held(call, nonce, most)
-  local ids = {}
-  for entry in view.each(held_by(call, nonce)) do
+  local ids, held = {}, held_by(call, nonce)
+  for entry in view.each(held) do
     if #ids == most then break end
-    ids[#ids + 1] = view.by_number(entry[2])
+    local id = view.by_number(entry[2])
+    if struct.pack('>I8', id) == entry[2] then ids[#ids + 1] = id else view.take(held, entry[2]) end
   end
   return ids
 end

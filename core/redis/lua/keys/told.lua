@@ -70,7 +70,8 @@ function M.forget(call, most)
     local first = M.first(call)
     if not first or first[1] > call.now then return end
     view.take(M.times(call), first[2])
-    call.forgotten[#call.forgotten + 1] = first[2]
+    local has_ended = not store.find(call, view.by_number(first[2]))
+    if has_ended then call.forgotten[#call.forgotten + 1] = first[2] end
   end
 end
 

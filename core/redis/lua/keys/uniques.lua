@@ -24,11 +24,11 @@ local function put(call, name, id, until_)
   entry.id, entry.until_, entry.changed = id, until_, true
 end
 
--- The id that holds it, or nil.
+-- The id that holds it, and until when (0: for as long as it is there), or nil.
 function M.holder(call, path, debounced, key)
   local entry = entry_of(call, name_of(path, debounced, key))
   local is_held = entry.id ~= 0 and (entry.until_ == 0 or call.now < entry.until_)
-  return is_held and entry.id or nil
+  if is_held then return entry.id, entry.until_ end
 end
 
 local function name_for(call, m) return name_of(m.path, m.debounced, store.ties(call, m).key) end

@@ -10,16 +10,10 @@ local function view_of(call, kind, id)
   return call.waiters[key]
 end
 
--- The first that waits for it, or nil. Most queues have none that ever waited.
+-- The member of the first that waits for it, or nil. Most queues have none that ever waited.
 function M.first(call, id)
-  if call.waits == 0 then return nil end
-  local waiters = view_of(call, 'w:', id)
-  local first = view.first(waiters)
-  while first and view.by_number(first[2]) == 0 do  -- it is damaged, and nobody could let it go
-    view.take(waiters, first[2])
-    first = view.first(waiters)
-  end
-  return first and view.by_number(first[2]) or nil
+  local first = call.waits > 0 and view.first(view_of(call, 'w:', id))
+  return first and first[2] or nil
 end
 
 -- Each that died with it.
@@ -32,7 +26,7 @@ function M.buried(call, id)
 end
 
 -- It waits for that one no more.
-function M.let_go(call, waiter, id) view.take(view_of(call, 'w:', id), struct.pack('>I8', waiter)) end
+function M.let_go(call, member, id) view.take(view_of(call, 'w:', id), member) end
 function M.close(call, m, wait)
   wait.closed = true
   view.take(view_of(call, 'w:', wait.id), records.member_of(m))

@@ -116,13 +116,13 @@ function M.settle(call)
   while id and ends.may_go_on(call) do
     local state = store.state(call, id)
     if store.has_ended(state) then
-      local waiter = waits.first(call, id)
-      while waiter and ends.may_go_on(call) do
-        local m = store.find(call, waiter)
-        waits.let_go(call, waiter, id)  -- also where it is lost that it waits, or all of it
-        if m then settle_wait(call, m, id, state) end
+      local member = waits.first(call, id)
+      while member and ends.may_go_on(call) do
+        local m = store.find(call, queues.id_of(member))
+        waits.let_go(call, member, id)  -- also where it is lost that it waits, or all of it
+        if m and m.state == records.HELD and store.ties(call, m) then settle_wait(call, m, id, state) end
         ends.count_step(call)
-        waiter = waits.first(call, id)
+        member = waits.first(call, id)
       end
     else
       hold_again(call, id)

@@ -123,7 +123,7 @@ end
 -- When the first of them looks by itself. One whose time has come is about to, and keeps no time from then on; it stays
 -- noted, for where it looks at many shards it does not call this one.
 local function keeper(call)
-  local best, best_member = math.huge, nil
+  local best, best_member, best_key = math.huge, nil, nil
   for _, key in ipairs(keys_of(call)) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     while first[1] and tonumber(first[2]) <= call.now do
@@ -131,17 +131,18 @@ local function keeper(call)
       first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
     end
     if first[1] and (not best_member or tonumber(first[2]) < best) then
-      best, best_member = tonumber(first[2]), first[1]
+      best, best_member, best_key = tonumber(first[2]), first[1], key
     end
   end
-  return best, best_member
+  return best, best_member, best_key
 end
 
 -- Something comes earlier than any of them knows: one is told.
 local function ring_keeper(call)
   while true do
-    local at, member = keeper(call)
+    local at, member, key = keeper(call)
     if not member or call.next_due >= at then return end
+    redis.call('ZREM', key, member)  -- also where it is damaged, and the rest would not find it
     local nonce, tenant = string.sub(member, 1, NONCE_BYTES), string.sub(member, NONCE_BYTES + 1)
     strike_out(call, nonce, tenant)
     if bell.ring(call, nonce) then return end

@@ -11,10 +11,11 @@ local function has_messages(counted)
   return counted.ready + counted.delayed + counted.leased + counted.held + counted.dead > 0
 end
 
--- Something is set for it at run time. That it starts nothing until a time that is over is not said any more.
+-- Something is set for it at run time, or cannot be read. That it starts nothing until a time that is over is not said any more.
 local LIMITED = 24  -- PolicyKey
 local function is_set(call, path)
-  local values = records.add_policy({}, redis.call('HGET', call.tag .. 'ov', path) or '')
+  local is_read, values = pcall(records.add_policy, {}, redis.call('HGET', call.tag .. 'ov', path) or '')
+  if not is_read then return true end
   if values[LIMITED] and values[LIMITED][1] <= call.now then values[LIMITED] = nil end
   return next(values) ~= nil
 end

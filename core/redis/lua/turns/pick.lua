@@ -27,7 +27,7 @@ end
 local function next_by_pools(call, n)
   if n.pool ~= '' and pools.exists(call, n.pool) and not pools.has_room(call, n.pool) then return nil end
   local own_done = not n.own.seated
-  for _, entry in ipairs(view.all(seats.ring_of(call, n))) do
+  for entry in view.each(seats.ring_of(call, n)) do
     if not own_done and has_own_turn(n.own, entry) then return n end
     local child = seats.child(call, n, entry[2])
     local found = child and next_by_pools(call, child)
@@ -47,8 +47,11 @@ function M.next(call, top)
     if has_own_turn(n.own, first) then return n end
     if not first then return nil end
     local child = seats.child(call, n, first[2])
-    if not child then view.take(seats.ring_of(call, n), first[2]) end
-    n = child or n
+    if child and seats.count_of(child) > 0 then
+      n = child
+    else  -- its entry is damaged, or what is known of it is lost
+      view.take(seats.ring_of(call, n), first[2])
+    end
   end
 end
 
@@ -65,9 +68,10 @@ function M.is_first(call, s, p)
   local first = p.kids > 0 and view.first(seats.ring_of(call, p)) or nil
   if pools.any(call) then
     first = nil
-    for _, entry in ipairs(view.all(seats.ring_of(call, p))) do
+    for entry in view.each(seats.ring_of(call, p)) do
       local child = seats.child(call, p, entry[2])
-      first = first or (child and next_by_pools(call, child) and entry)
+      first = child and next_by_pools(call, child) and entry or nil
+      if first then break end
     end
   end
   if not s.own then return has_own_turn(p.own, first) end

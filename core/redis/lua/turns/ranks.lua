@@ -140,9 +140,10 @@ function M.next(call, n)
     end
     if is_own then return n end
     local path = by_age and first[2] or child_of(first)
-    if #path > #n.path then
-      n = seats.node(call, path)
-    else  -- it is damaged, and could lead back to where it is from
+    local child = #path > #n.path and seats.node(call, path) or nil
+    if child and seats.count_of(child) > 0 then
+      n = child
+    else  -- it is damaged, and could lead back to where it is from, or what is known of it is lost
       view.take(ring(call, by_age and 'g:' or 'k:', n.path), first[2])
     end
   end
