@@ -270,11 +270,6 @@ TEST_CASE(
 
 TEST_CASE("a place that names a message which stands elsewhere by its record gives nothing away") {
   Full f;
-  const auto member = [](MessageId id) {
-    std::string bytes(8, '\0');
-    for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(id) >> (56 - 8 * i));
-    return bytes;
-  };
   std::string tag, held;
   for (const auto& [key, dump] : f.keys) {
     if (key.ends_with("}:h")) tag = key.substr(0, key.size() - 1);
@@ -282,26 +277,33 @@ TEST_CASE("a place that names a message which stands elsewhere by its record giv
   }
   const MessageId first = f.push("x");
   SECTION("the dead letters") {
-    command(f.server, {"ZADD", tag + "d", "1", member(first)});
+    command(f.server, {"ZADD", tag + "d", "1", member_of(first)});
     f.policy("", PolicyKey::dead_retention, 1);
     CHECK(answered(f.lease("x")).deliveries.at(0).id == first);
   }
   SECTION("the timetable") {
-    command(f.server, {"ZADD", tag + "t", "1", member(first)});
+    command(f.server, {"ZADD", tag + "t", "1", member_of(first)});
     CHECK(answered(f.lease("x")).deliveries.at(0).id == first);
   }
   SECTION("what is ready") {
     CHECK(f.take("x", *f.queue).id == first);
     f.push("x");
-    command(f.server, {"ZADD", tag + "q:x", "0", "\xff" + member(first)});
+    command(f.server, {"ZADD", tag + "q:x", "0", "\xff" + member_of(first)});
     for (const Delivery& each : answered(f.lease("x")).deliveries) CHECK(each.id != first);
   }
   SECTION("what a session holds") {
     const Delivery timed = f.take("x", *f.queue);
-    command(f.server, {"ZADD", held, "0", member(first)});
+    command(f.server, {"ZADD", held, "0", member_of(first)});
     f.worker.reset();
     f.clock.advance(30'000);
     CHECK(answered(f.queue->get(first))->state == State::leased);
+  }
+  SECTION("what one session holds, and another by living") {
+    const Delivery living = f.take("x", *f.queue, Hold::process);
+    command(f.server, {"ZADD", held, "0", member_of(first)});
+    f.worker.reset();
+    CHECK(answered(f.queue->get(first))->state == State::leased);
+    CHECK(answered(f.queue->check()).findings.lines == std::vector<std::string>{});
   }
   answered(f.queue->check({.repair = true}));
   CHECK(answered(f.queue->check()).findings.lines == std::vector<std::string>{});

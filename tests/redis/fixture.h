@@ -73,4 +73,11 @@ inline LeaseRequest for_a_minute(size_t want = 1) {
   return request;
 }
 
+/// As zsets of the server name it.
+inline std::string member_of(MessageId id) {
+  std::string bytes(8, '\0');
+  for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(id) >> (56 - 8 * i));
+  return bytes;
+}
+
 }  // namespace fq::test

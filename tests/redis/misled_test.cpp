@@ -40,12 +40,6 @@ struct Misled {
   std::string key(const std::string& name) const { return tag + name; }
 };
 
-std::string member_of(MessageId id) {
-  std::string bytes(8, '\0');
-  for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(id) >> (56 - 8 * i));
-  return bytes;
-}
-
 }  // namespace
 
 TEST_CASE("a waiter whose name is damaged keeps no call that has something for another") {

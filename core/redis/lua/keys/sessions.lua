@@ -99,10 +99,11 @@ function M.hold(call, m)
   view.put(held_by(call, m.nonce), 0, records.member_of(m))
   view.put(living(call), 0, records.member_of(m))
 end
-function M.let_go(call, nonce, id)
+-- By its record this session does not hold it; `by_another`: another does.
+function M.let_go(call, nonce, id, by_another)
   local member = struct.pack('>I8', id)
   view.take(held_by(call, nonce), member)
-  view.take(living(call), member)
+  if not by_another then view.take(living(call), member) end
 end
 function M.drop(call, m)
   view.take(held_by(call, m.nonce), records.member_of(m))

@@ -46,7 +46,7 @@ end
 function M.held_one(call, nonce, id)
   local m = store.find(call, id)
   if m and m.living and m.nonce == nonce then return m end
-  sessions.let_go(call, nonce, id)
+  sessions.let_go(call, nonce, id, m and m.living)
   return nil
 end
 
