@@ -85,6 +85,38 @@ TEST_CASE("a call holds so many again that died with one that lives again") {
   CHECK(answered(queue->check()).findings.lines.empty());
 }
 
+TEST_CASE("a call looks at so many that died with another as well, and goes on behind them") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr int64_t kChildren = 2 * kStepsOfCall + 10;
+  const auto bury_first = [&] {
+    Settle verdict;
+    verdict.receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt;
+    verdict.verdict = Verdict::bury;
+    answered(queue->settle({&verdict, 1}));
+  };
+  NewMessage child = message_for("c");
+  child.after = {push_one(*queue, "p", "one"), push_one(*queue, "p", "other")};
+  push_copies(*queue, kChildren, child);
+  bury_first();
+  bury_first();
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());
+  REQUIRE(members_of(server, "d") == kChildren + 2);
+  const auto name_of = [&](size_t parent) { return std::to_string(number(child.after.at(parent))); };
+  const auto looked_at_by = [&](size_t parent) { return members_of(server, "y:" + name_of(parent)); };
+  call_bounded(server, clock, {"nonce1", "kick", "-1", name_of(0)});
+  CHECK(looked_at_by(0) == kChildren - kStepsOfCall);
+  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  CHECK(looked_at_by(0) == kChildren - 2 * kStepsOfCall);
+  CHECK(answered(queue->stats({})).rows.at(0).dead == kChildren + 1);
+  CHECK(answered(queue->mutate({&child.after.at(1), 1}, Action::kick)).changed == 1);
+  CHECK(answered(queue->lease(for_a_minute(3))).deliveries.size() == 2);
+  CHECK(members_of(server, "hd") == kChildren);
+  CHECK(looked_at_by(0) + looked_at_by(1) == 0);
+  CHECK(answered(queue->check()).findings.lines.empty());
+}
+
 TEST_CASE("a call takes back so much of sessions that are over, and the next ones the rest") {
   FakeClock clock;
   const TestServer server;

@@ -204,6 +204,72 @@ TEST_CASE("what comes back is as it was") {
   two.is_over();
 }
 
+TEST_CASE("what is dead and on its way is not held again by a kick, but is if it comes back") {
+  Two two(1, 4);
+  const MessageId parent = push_one(*two.from, "a", "parent");
+  NewMessage message = message_for("a", "child");
+  message.after = {parent};
+  const MessageId child = answered(two.from->push({&message, 1})).items.at(0).id;
+  Settle bury;
+  bury.receipt = answered(two.from->lease(for_a_minute())).deliveries.at(0).receipt;
+  bury.verdict = Verdict::bury;
+  answered(two.from->settle({&bury, 1}));
+  Stalled stalled = two.stalled(child);
+  stalled.go(1);
+  CHECK(answered(two.from->mutate({&parent, 1}, Action::kick)).changed == 1);
+  CHECK(two.state(*two.from, child) == State::dead);
+  CHECK(answered(two.from->check()).findings.empty());
+  SECTION("it arrives, and is served there only") {
+    CHECK(Two::served(*two.from) == Texts{"parent"});
+    const std::string there = stalled.take().second;
+    stalled.leave(there);
+    stalled.forget();
+    stalled.done();
+    const MessageId arrived{std::stoull(there)};
+    CHECK(two.state(*two.to, arrived) == State::dead);
+    CHECK(answered(two.to->mutate({&arrived, 1}, Action::kick)).changed == 1);
+    CHECK(Two::served(*two.to) == Texts{"child"});
+  }
+  SECTION("it comes back") {
+    two.clock.advance(kPatienceMs);
+    answered(two.from->stats({}));
+    CHECK(two.state(*two.from, child) == State::held);
+    CHECK(Two::served(*two.from) == Texts{"parent"});
+    CHECK(Two::served(*two.from) == Texts{"child"});
+  }
+  two.is_over();
+}
+
+TEST_CASE("what is dead and on its way is not forgotten when it has been kept for its time") {
+  Two two(1, 4);
+  REQUIRE(two.from->policy_set("", {{{PolicyKey::dead_retention, 10'000, 0, {}}}, {}}).ok());
+  const MessageId id = push_one(*two.from, "a", "x");
+  Settle bury;
+  bury.receipt = answered(two.from->lease(for_a_minute())).deliveries.at(0).receipt;
+  bury.verdict = Verdict::bury;
+  answered(two.from->settle({&bury, 1}));
+  Stalled stalled = two.stalled(id);
+  stalled.go(1);
+  two.clock.advance(kPatienceMs - 1);
+  REQUIRE(two.from->maintain(10).ok());
+  CHECK(two.state(*two.from, id) == State::dead);
+  SECTION("it arrives") {
+    const std::string there = stalled.take().second;
+    stalled.leave(there);
+    stalled.forget();
+    stalled.done();
+    CHECK(two.state(*two.to, MessageId{std::stoull(there)}) == State::dead);
+    CHECK(two.state(*two.from, id) == State::moved);
+  }
+  SECTION("it comes back, and is forgotten then") {
+    two.clock.advance(1);
+    answered(two.from->stats({}));
+    REQUIRE(two.from->maintain(10).ok());
+    CHECK(two.state(*two.from, id) == State::cancelled);
+  }
+  two.is_over();
+}
+
 TEST_CASE("what was on its way to a queue that is gone comes back") {
   Two two;
   const MessageId id = push_one(*two.from, "a", "moved");

@@ -12,7 +12,7 @@ function M.places_of(call, m)
   return {
     {'q:' .. m.path, member, has(records.READY, rank), 'its queue'},
     {'t', name, m.timer ~= 0 and m.timer or nil, 'the timetable'},
-    {'d', name, has(records.DEAD, m.since), 'the dead letters'},
+    {'d', name, has(records.DEAD, not m.leaving and m.since or nil), 'the dead letters'},
     {'hd', name, has(records.HELD, 0), 'what is held'},
     {'i', name, m.id, 'the index'},
     {'lv', name, m.living and 0 or nil, 'what is held by living'},

@@ -53,7 +53,7 @@ local CROSSINGS = {
   back = function(call, args)
     local e, m = under_way(call, args)
     if not e or e.left then return {} end
-    if m then messages.turn_back(call, m, e) end
+    if m then after.turn_back(call, m, e) end
     crossings.drop(call, tonumber(args[4]))
     return {}
   end,

@@ -1,7 +1,7 @@
 -- waits - who waits for a message, by when each began; and who died with it, by id.
 --
 -- One zset a message that others came after, of those that are held (w:ID), and one of those that are dead and
--- would be held again by its kick (y:ID).
+-- are looked at when it lives again (y:ID). Each of these is in that of one, at least, of which it is dead.
 local M = {}
 
 local function view_of(call, kind, id)
@@ -16,17 +16,20 @@ function M.first(call, id)
   return first and first[2] or nil
 end
 
--- Each that died with it.
-function M.buried(call, id)
-  local each = view.each(view_of(call, 'y:', id))
-  return function()
-    local entry = each()
-    return entry and view.by_number(entry[2])
-  end
+-- Likewise of the first that died with it.
+function M.first_buried(call, id)
+  local first = view.first(view_of(call, 'y:', id))
+  return first and first[2] or nil
 end
 
--- It waits for that one no more.
+-- It waits for that one no more, or was looked at after it lived again.
 function M.let_go(call, member, id) view.take(view_of(call, 'w:', id), member) end
+function M.pass_over(call, member, id) view.take(view_of(call, 'y:', id), member) end
+-- It stays dead until that one lives again; it may be among those already.
+function M.stay(call, member, id)
+  M.pass_over(call, member, id)
+  view.put(view_of(call, 'y:', id), 0, member)
+end
 function M.close(call, m, wait)
   wait.closed = true
   view.take(view_of(call, 'w:', wait.id), records.member_of(m))

@@ -85,29 +85,37 @@ function M.kick(call, m)
   messages.kick(call, m, holds)
 end
 
--- Whether it died with that one alone.
-local function died_with(call, m)
+-- Of those that it came after the first that has failed and lives no more; nil: none.
+local function failed_by(call, m)
   for _, wait in ipairs(store.ties(call, m).waits) do
     local state = store.state(call, wait.id)
-    if not wait.any and state ~= 'acked' and (state == nil or store.has_ended(state)) then return false end
+    if not wait.any and state ~= 'acked' and (state == nil or store.has_ended(state)) then return wait.id end
   end
-  return true
+  return nil
 end
 
 local function hold_again(call, id)
-  local pass
-  repeat
-    pass = false
-    for each in waits.buried(call, id) do
-      local m = store.find(call, each)
-      if not ends.may_go_on(call) then return end
-      if m and m.state == records.DEAD and died_with(call, m) then
-        M.kick(call, m)
-        ends.count_step(call)
-        pass = true
-      end
+  local member = waits.first_buried(call, id)
+  while member and ends.may_go_on(call) do
+    local m = store.find(call, queues.id_of(member))
+    waits.pass_over(call, member, id)
+    if m and m.state == records.DEAD and store.ties(call, m) then
+      local other = failed_by(call, m)
+      if other then waits.stay(call, member, other) else M.kick(call, m) end
     end
-  until not pass
+    ends.count_step(call)
+    member = waits.first_buried(call, id)
+  end
+end
+
+-- It is back from its way to another queue: what it died with may live again meanwhile.
+function M.turn_back(call, m, was)
+  messages.turn_back(call, m, was)
+  if m.state ~= records.DEAD or not store.ties(call, m) then return end
+  for _, wait in ipairs(store.ties(call, m).waits) do
+    local state = store.state(call, wait.id)
+    if state and not store.has_ended(state) then ends.note(call, wait.id) end
+  end
 end
 
 -- Those that waited for what ended first go first, and among them those that began to wait first.

@@ -20,6 +20,16 @@ end
 -- Whether it was taken once and waits for its next start.
 local function returns(m, state) return state == DELAYED and m.deliveries > 0 end
 
+-- What is dead and in reach: kept for its time, and held again when what it died with lives again.
+local function lie(call, m)
+  view.put(places.graves(call), m.since, records.member_of(m))
+  if store.ties(call, m) then waits.enter(call, m) end
+end
+local function lie_no_more(call, m)
+  view.take(places.graves(call), records.member_of(m))
+  if store.ties(call, m) then waits.leave(call, m) end
+end
+
 local function leave(call, m, at)
   count(call, m.path, records.STATES[m.state], -1)
   if returns(m, m.state) then count(call, m.path, 'returning', -1) end
@@ -38,8 +48,10 @@ local function leave(call, m, at)
     if m.living then sessions.drop(call, m) end
     m.living, m.watched = false, false
   end
-  if m.state == DEAD then count(call, m.path, 'bytes', m.bytes + m.step_bytes) end
-  if m.state == DEAD then view.take(places.graves(call), records.member_of(m)) end
+  if m.state == DEAD then
+    count(call, m.path, 'bytes', m.bytes + m.step_bytes)
+    return lie_no_more(call, m)
+  end
   if m.state == HELD then view.take(places.helds(call), records.member_of(m)) end
   if store.ties(call, m) then waits.leave(call, m) end
 end
@@ -55,8 +67,10 @@ local function enter(call, m, state, at)
     queues.note_age(call, m, true)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)
   end
-  if state == DEAD then count(call, m.path, 'bytes', -m.bytes - m.step_bytes) end  -- what is dead takes no room of what is allowed
-  if state == DEAD then view.put(places.graves(call), at, records.member_of(m)) end
+  if state == DEAD then
+    count(call, m.path, 'bytes', -m.bytes - m.step_bytes)  -- what is dead takes no room of what is allowed
+    return lie(call, m)
+  end
   if state == HELD then view.put(places.helds(call), 0, records.member_of(m)) end
   if store.ties(call, m) then waits.enter(call, m) end
 end
@@ -112,10 +126,10 @@ end
 
 function M.note_leaving(call, m, queue) tell(call, m, 'leaving', {elsewhere = {queue, 0}}) end
 
--- On its way to another queue nobody serves it. What is dead nobody serves anyhow.
+-- On its way to another queue nobody serves it. What is dead nobody serves anyhow, and it is in no place.
 function M.set_out(call, m, queue)
   m.leaving, m.changed = true, true
-  if m.state ~= DEAD then move(call, m, HELD, nil, call.now) end
+  if m.state == DEAD then lie_no_more(call, m) else move(call, m, HELD, nil, call.now) end
   M.note_leaving(call, m, queue)
 end
 
@@ -123,7 +137,7 @@ end
 function M.turn_back(call, m, was)
   m.leaving, m.changed = false, true
   tell(call, m, 'freed')
-  if m.state == DEAD then return end
+  if m.state == DEAD then return lie(call, m) end
   M.arrive(call, m, was.state, was.at)
   if was.held_key then uniques.take_back(call, m) end
 end
