@@ -81,7 +81,8 @@ Result<std::optional<MoveResult>> RedisCrossing::carry(const OnItsWay& message, 
     if (!ended) return unknown(std::move(ended).error(), message.id, to.name());
     return std::optional(moved_to(more));
   }
-  FQ_TRY(say(message, "back"));
+  Result<Reply> back = say(message, "back");
+  if (!back) return unknown(std::move(back).error(), message.id, to.name());
   if (said == "stays") return std::optional(MoveResult{MoveResult::What::stays, {}, more});
   return std::optional<MoveResult>();
 }

@@ -1,12 +1,13 @@
 -- crossing - the parts of a move to a queue whose keys no call reaches together with these. Each can be repeated.
 --
 --   send    here: nobody serves it from now on       leave   here: it has gone
---   take    there, see take.lua                      forget  there: nobody asks any more, done here likewise
+--   take    there, see take.lua                      forget  there: nobody asks any more, `done` here likewise
 -- Where the first client does not come to its end: `close` there, which tells whether it was taken and sees to it that it is
 -- not from now on; then `leave`, or `back`.
 -- args: run, sessions, what, and what that takes.
 local M = {}
 local REMEMBERED = 604800000  -- a token that was closed; a client that was stopped for longer is taken for dead
+local LATE = 600000           -- one of a move that is over; a copy of its take that was stuck on its way comes by then, if ever
 local CLOSED = -1
 
 local function send(call, m, args)
@@ -81,7 +82,8 @@ local CROSSINGS = {
   end,
   -- token: one that is closed stays so.
   forget = function(call, args)
-    uniques.forget_taken(call, args[4])
+    uniques.forget_taken(call, args[4], call.now + LATE)
+    uniques.sweep(call)
     return {}
   end,
 }

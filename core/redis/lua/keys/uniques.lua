@@ -49,12 +49,14 @@ local NOBODY = ''
 function M.imported(call, token) return M.holder(call, NOBODY, false, token) end
 function M.note_import(call, token, id, until_) put(call, name_of(NOBODY, false, token), id, until_) end
 
--- What came from another queue, by the token of its move. Until 0: until that is forgotten.
+-- What came from another queue, by the token of its move. Until 0: until that move is over.
 function M.taken(call, token) return M.holder(call, NOBODY, true, token) end
 function M.note_taken(call, token, id, until_) put(call, name_of(NOBODY, true, token), id, until_) end
-function M.forget_taken(call, token)
+-- From now on only until then.
+function M.forget_taken(call, token, until_)
   local name = name_of(NOBODY, true, token)
-  if entry_of(call, name).until_ == 0 then put(call, name, 0, 0) end
+  local entry = entry_of(call, name)
+  if entry.id ~= 0 and entry.until_ == 0 then put(call, name, entry.id, until_) end
 end
 
 function M.free(call, path, key) put(call, name_of(path, false, key), 0, 0) end
