@@ -230,6 +230,7 @@ class Popping {
       return refused(session_, page.deliveries[i], reply.items[i], reply.error);
     }
     count(acked);
+    if (reply.error) return *std::move(reply.error);
     if (left > 0 || left_ == 0) return std::move(reply.next).value_or(LeaseReply{});
     // Some were cancelled meanwhile: others take their places.
     limit(left_);

@@ -18,7 +18,7 @@ constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
 }  // namespace
 
 std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first,
-                         unsigned again, uint64_t heard_serial, unsigned bell) {
+                         unsigned again, const Heard& heard, unsigned bell) {
   static const LeaseRequest nothing;
   const LeaseRequest& wanted = request == nullptr ? nothing : *request;
   const bool living = wanted.hold == Hold::process;
@@ -33,8 +33,10 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
       .number(static_cast<uint8_t>(living))
       .number(static_cast<uint8_t>(wanted.watch))
       .number(static_cast<uint8_t>(again))
-      .number(static_cast<double>(heard_serial))
-      .number(static_cast<uint8_t>(bell));
+      .number(static_cast<double>(heard.serial))
+      .number(static_cast<uint8_t>(bell))
+      .number(static_cast<uint8_t>(heard.news.size()))
+      .raw(heard.news);
   return packer.bytes();
 }
 
@@ -65,6 +67,14 @@ std::string extension(size_t count, int64_t duration_ms) {
   Packer packer;
   packer.number(static_cast<double>(count)).number(static_cast<double>(duration_ms));
   return packer.bytes();
+}
+
+SettleStatus status_of(const Reply& answer) {
+  if (answer.text == "ok") return SettleStatus::ok;
+  if (answer.text == "buried") return SettleStatus::buried;
+  if (answer.text == "slept") return SettleStatus::slept;
+  if (answer.text == "stale") return SettleStatus::stale;
+  return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
 }
 
 }  // namespace fq

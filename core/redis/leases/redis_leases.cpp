@@ -29,12 +29,11 @@ double cost_in(const Reply& told) {
 
 }  // namespace
 
-SettleStatus status_of(const Reply& answer) {
-  if (answer.text == "ok") return SettleStatus::ok;
-  if (answer.text == "buried") return SettleStatus::buried;
-  if (answer.text == "slept") return SettleStatus::slept;
-  if (answer.text == "stale") return SettleStatus::stale;
-  return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
+SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next) {
+  reply.next.reset();
+  if (next) reply.next = std::move(next).value();
+  if (!next) reply.error = std::move(next).error();
+  return reply;
 }
 
 Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
@@ -91,7 +90,10 @@ Delivery RedisLeases::delivery_of(MessageId id, const MessageRecord& record) con
   return delivery;
 }
 
-Result<void> RedisLeases::bury(const std::vector<Unfit>& unfit, LeaseReply& reply) {
+/// Where that fails the next call does it: nobody else is given what this session holds.
+Result<void> RedisLeases::bury_unfit(LeaseReply& reply) {
+  if (unfit_.empty()) return {};
+  std::vector<Unfit> unfit = std::exchange(unfit_, {});
   std::vector<Settle> items;
   std::vector<Parts> parts;
   for (const Unfit& each : unfit) {
@@ -104,7 +106,9 @@ Result<void> RedisLeases::bury(const std::vector<Unfit>& unfit, LeaseReply& repl
   LeaseReply nothing;
   Progress none;
   std::vector<SettleStatus> answers;
-  FQ_TRY(work(items, parts, nullptr, none, nothing, answers));
+  Result<void> buried = work(items, parts, nullptr, none, nothing, answers);
+  if (!buried) std::move(unfit.begin(), unfit.end(), std::back_inserter(unfit_));
+  if (!buried) return buried;
   for (const Unfit& each : unfit)
     notices_.push_back("message " + std::to_string(number(each.id)) +
                        ": was buried and not run: " + each.reason);
@@ -114,25 +118,24 @@ Result<void> RedisLeases::bury(const std::vector<Unfit>& unfit, LeaseReply& repl
 
 Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) {
   FQ_TRY_SET(const std::vector<std::string> records, records_of(taken));
-  std::vector<Unfit> unfit;
   for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
     const std::optional<uint64_t> id = parse_decimal(taken.items[i].text);
     const std::optional<uint64_t> serial = parse_decimal(taken.items[i + 1].text);
     if (!id || !serial) return Error{ErrorKind::bad_data, "a delivery: cannot be read", 0};
-    session_.holdings().note_lease(*id, *serial, progress.by_living);
     const std::optional<MessageRecord> record = read_record(records[i / 4]);
     std::string fault(kUnreadable);
     if (record) {
       FQ_TRY_SET(fault, check_.fault(*record));
     }
+    session_.holdings().note_lease(*id, *serial, progress.by_living);  // from here on it is known of
     if (!fault.empty()) {
-      unfit.push_back({MessageId{*id}, receipt_of(*id, *serial, session_.nonce()), std::move(fault)});
+      unfit_.push_back({MessageId{*id}, receipt_of(*id, *serial, session_.nonce()), std::move(fault)});
       continue;
     }
     reply.deliveries.push_back(delivery_of(MessageId{*id}, *record));
     progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());
   }
-  return unfit.empty() ? Result<void>() : bury(unfit, reply);
+  return bury_unfit(reply);
 }
 
 /// What the server's program has passed over: ids, and of tenants whose list of what is ready is gone the
@@ -156,12 +159,13 @@ Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {
     const auto id = static_cast<uint64_t>(bytes.whole()), serial = static_cast<uint64_t>(bytes.whole());
     const int64_t until_ms = bytes.whole();
     const auto what = bytes.number<uint8_t>();
-    if (!bytes.ok() || what >= std::size(kWhats))
+    if (!bytes.ok() || !bytes.rest().empty() || what >= std::size(kWhats))
       return Error{ErrorKind::bad_data, "news of a lease: cannot be read", 0};
     const bool is_extended = kWhats[what] == What::extended;
     if (!is_extended) session_.holdings().end_lease(id, serial, shard_.server_run());
     reply.changes.push_back(
         {receipt_of(id, serial, session_.nonce()), kWhats[what], is_extended ? shard_.wall_of(until_ms) : 0});
+    heard_news_ = each.text;
   }
   return {};
 }
@@ -205,8 +209,7 @@ Result<RedisLeases::Sent> RedisLeases::add_to(CallsAtOnce& calls, std::span<cons
   items = items.first(std::min(items.size(), kVerdictsPerCall));
   Progress nothing;
   const unsigned bell = bell_word(nothing);
-  std::string wanted = bytes_wanted(nullptr, 0, 0, true, is_unheard_ ? kLeasesAgain : 0,
-                                    session_.holdings().heard_serial(), bell);
+  std::string wanted = bytes_wanted(nullptr, 0, 0, true, is_unheard_ ? kLeasesAgain : 0, heard(), bell);
   FQ_TRY_SET(ArgumentList arguments, arguments_of(items, parts_of(items), std::move(wanted), {}));
   return Sent{calls, calls.add(shard_, "work", std::move(arguments)), bell};
 }
@@ -231,8 +234,8 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   const unsigned bell = sent != nullptr ? sent->bell : bell_word(progress);
   ArgumentList arguments;
   const auto words = [&](unsigned again) -> Result<Words> {
-    std::string wanted = bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again,
-                                      session_.holdings().heard_serial(), bell);
+    std::string wanted =
+        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard(), bell);
     FQ_TRY_SET(arguments, arguments_of(items, parts, wanted.append(progress.loans),
                                        next == nullptr ? std::string_view() : next->tenant));
     return Words(arguments.words());
@@ -279,10 +282,19 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   return {};
 }
 
-Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply) {
+/// Call after call. What one has given is not lost where the next one fails.
+Result<void> RedisLeases::take_on(const LeaseRequest& request, Progress& progress, LeaseReply& reply) {
   std::vector<SettleStatus> none;
-  while (progress.want > 0 && progress.is_full && progress.bytes_left > 0)
-    FQ_TRY(work({}, {}, &request, progress, reply, none));
+  const size_t before = reply.deliveries.size();
+  do {
+    Result<void> worked = work({}, {}, &request, progress, reply, none);
+    if (!worked && reply.deliveries.size() == before) return worked;
+    progress.is_full = progress.is_full && worked.ok();
+  } while (progress.wants_more());
+  return {};
+}
+
+void RedisLeases::describe(const LeaseRequest& request, const Progress& progress, LeaseReply& reply) {
   reply.why_empty = reply.deliveries.empty() ? WhyEmpty::nothing : WhyEmpty::none;
   if (reply.deliveries.empty() && request.wait && request.until_idle && progress.is_idle)
     reply.why_empty = WhyEmpty::idle;
@@ -291,7 +303,6 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
   if (reply.deliveries.empty() && has_news) reply.why_empty = WhyEmpty::changed;
   if (request.watch) reply.more = progress.servable;
   if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;
-  return {};
 }
 
 Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t want, uint64_t& bytes_left,
@@ -300,10 +311,8 @@ Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t 
   Progress progress{want, bytes_left};
   progress.loans = loans;
   progress.listens = listens;
-  std::vector<SettleStatus> none;
-  do {
-    FQ_TRY(work({}, {}, &request, progress, reply, none));
-  } while (progress.want > 0 && progress.is_full && progress.bytes_left > 0);
+  FQ_TRY(bury_unfit(reply));
+  FQ_TRY(take_on(request, progress, reply));
   bytes_left = progress.bytes_left;
   return Added{reply.deliveries.size() - before, progress.servable, progress.is_idle, progress.paid};
 }
@@ -315,16 +324,18 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     LeaseReply reply;
     Progress progress{request.look ? 0 : request.want, request.bytes_max};
     progress.listens = hears && takes(request);
-    std::vector<SettleStatus> none;
-    FQ_TRY(work({}, {}, &request, progress, reply, none));
-    FQ_TRY(take_rest(request, progress, reply));
+    FQ_TRY(bury_unfit(reply));
+    FQ_TRY(take_on(request, progress, reply));
+    describe(request, progress, reply);
     return reply;
   };
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
   Glance glance(shard_, request);
   for (;;) {
     const bool hears = request.wait && bells != nullptr && bells->hears(bell[0]);
-    FQ_TRY_SET(LeaseReply reply, look_once(hears));
+    Result<LeaseReply> looked = look_once(hears);
+    if (!looked) hear_again();
+    FQ_TRY_SET(LeaseReply reply, std::move(looked));
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
     // What came before it was heard is found by one more look.
     const bool is_heard = !hears && bells != nullptr && !waiting.is_over() && bells->listen(bell);
@@ -373,11 +384,10 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     }
   }
   if (next == nullptr || reply.error) return reply;
-  if (takes_next && !items.empty()) {
-    FQ_TRY(take_rest(*next, progress, *reply.next));
-  } else {
-    FQ_TRY_SET(reply.next, lease(*next));
-  }
+  if (!takes_next || items.empty()) return lease_behind(std::move(reply), lease(*next));
+  // What the call of the verdicts gave is not lost, either.
+  if (progress.wants_more()) static_cast<void>(take_on(*next, progress, *reply.next));
+  describe(*next, progress, *reply.next);
   return reply;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 // fq, this room.
+#include "core/redis/leases/lease_words.h"
 #include "core/redis/leases/redis_command_check.h"
 #include "core/redis/shard/calls_at_once.h"
 #include "core/redis/catalog/catalog.h"
@@ -17,8 +18,8 @@
 
 namespace fq {
 
-/// As the server's program says what became of what was asked under a receipt.
-SettleStatus status_of(const Reply& answer);
+/// The verdicts were given, whatever became of the lease behind them.
+SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next);
 
 class RedisLeases {
  public:
@@ -75,6 +76,8 @@ class RedisLeases {
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
   /// An answer was lost that may have given something: the next call takes that back.
   bool is_unheard() const { return is_unheard_; }
+  /// What it was told of others' changes did not come to whoever asked: it is told of those again.
+  void hear_again() { heard_news_.clear(); }
   /// By the last answer, what it was lent of limits over all shards: see LentRecord.
   const std::string& lent() const { return lent_; }
 
@@ -89,6 +92,8 @@ class RedisLeases {
     std::string_view loans = {};
     Paid paid = {};
     bool listens = false;  // where a call finds nothing, it is to be told of what comes
+
+    bool wants_more() const { return want > 0 && is_full && bytes_left > 0; }
   };
 
   /// A message that was leased, and nobody may run.
@@ -110,20 +115,24 @@ class RedisLeases {
   unsigned bell_word(const Progress& progress);
   void note_lost(const Reply& lost, LeaseReply& reply);
   Result<void> add_news(const Reply& news, LeaseReply& reply);
-  Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
+  Result<void> take_on(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
+  static void describe(const LeaseRequest& request, const Progress& progress, LeaseReply& reply);
+  Heard heard() const { return {session_.holdings().heard_serial(), heard_news_}; }
   Result<std::vector<std::string>> records_of(const Reply& taken);
   Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress);
   Delivery delivery_of(MessageId id, const MessageRecord& record) const;
-  Result<void> bury(const std::vector<Unfit>& unfit, LeaseReply& reply);
+  Result<void> bury_unfit(LeaseReply& reply);
 
   Shard& shard_;
   RedisSession& session_;
   Awaiting awaiting_;
   RedisCommandCheck check_;
   std::string mark_;
-  bool is_unheard_ = false;  // an answer was lost that may have told of one
+  bool is_unheard_ = false;   // an answer was lost that may have told of one
+  std::vector<Unfit> unfit_;  // that are still to be buried
   std::vector<std::string> notices_;
   std::string lent_;
+  std::string heard_news_;  // the last that it was told of; "": the server is to begin with the first it has
 };
 
 }  // namespace fq

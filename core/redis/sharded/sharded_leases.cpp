@@ -135,8 +135,22 @@ Result<void> ShardedLeases::take(const LeaseRequest& request, Pass& pass, LeaseR
   return {};
 }
 
+/// What a shard has given is not lost where another fails, and what it has told is told again.
 Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fresh) {
   LeaseReply reply;
+  Result<void> looked = look(request, fresh, reply);
+  if (looked) return reply;
+  if (reply.deliveries.empty()) {
+    for (size_t shard = 0; !reply.changes.empty() && shard < shards_.count(); ++shard)
+      shards_.at(shard).leases().hear_again();
+    return std::move(looked).error();
+  }
+  reply.why_empty = WhyEmpty::none;
+  reply.more = request.watch;  // as far as is known
+  return reply;
+}
+
+Result<void> ShardedLeases::look(const LeaseRequest& request, bool fresh, LeaseReply& reply) {
   FQ_TRY(visits_.look(fresh));
   FQ_TRY(do_what_is_due());
   FQ_TRY(take_back_unheard(request, reply));
@@ -166,7 +180,7 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   if (reply.deliveries.empty() || shards_.is_attended()) visits_.tell_lost();
   if (!reply.deliveries.empty()) {
     if (request.watch) reply.more = pass.servable;
-    return reply;
+    return {};
   }
   reply.why_empty = WhyEmpty::nothing;
   busy_.reset();
@@ -177,7 +191,7 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
   if (request.watch) reply.more = pass.servable;
   if (request.look && pass.servable) reply.why_empty = WhyEmpty::servable;
-  return reply;
+  return {};
 }
 
 Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
@@ -250,10 +264,8 @@ Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const L
   }
   if (next == nullptr) return reply;
   reply.next.emplace();
-  if (!reply.error) {
-    FQ_TRY_SET(reply.next, lease(*next));
-  }
-  return reply;
+  if (reply.error) return reply;
+  return lease_behind(std::move(reply), lease(*next));
 }
 
 Result<std::vector<ExtendResult>> ShardedLeases::extend(std::span<const Receipt> receipts,
@@ -268,12 +280,19 @@ Result<std::vector<ExtendResult>> ShardedLeases::extend(std::span<const Receipt>
     sent.push_back(shards_.at(shard).leases().add_to(calls, some, duration_ms));
   }
   calls.send();
+  std::optional<Error> fault;
+  size_t failed = 0;
   for (size_t group = 0; group < groups.size(); ++group) {
     const auto& [shard, places] = groups[group];
-    FQ_TRY_SET(const std::vector<ExtendResult> said,
-               shards_.at(shard).leases().extend(calls, std::move(sent[group]), duration_ms));
-    for (size_t i = 0; i < places.size(); ++i) results[places[i]] = said.at(i);
+    Result<std::vector<ExtendResult>> said =
+        shards_.at(shard).leases().extend(calls, std::move(sent[group]), duration_ms);
+    for (size_t i = 0; said && i < places.size(); ++i) results[places[i]] = said->at(i);
+    if (said) continue;
+    fault = std::move(said).error();
+    ++failed;
   }
+  // What the others have done is not lost: those of a shard that fails are unknown.
+  if (fault && failed == groups.size()) return *std::move(fault);
   return results;
 }
 

@@ -42,6 +42,7 @@ class ShardedLeases {
   Awaiting::State listen_for_idle();
   Result<LeaseReply> wait(const LeaseRequest& request);
   Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
+  Result<void> look(const LeaseRequest& request, bool fresh, LeaseReply& reply);
 
   Shards& shards_;
   Purses& purses_;

@@ -9,8 +9,8 @@ local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
 -- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial;
--- of bells.lua, what it does; then loans, see lent.lua.
-local WANTED = '<dddddI4BBBBdB'
+-- of bells.lua, what it does; the last of the news that it heard of, after its length; then loans, see lent.lua.
+local WANTED = '<dddddI4BBBBdBBc0'
 local VERDICTS, LEASES = 1, 2  -- that are said again
 local LISTENS, RUNG = 1, 2     -- where nothing is taken it hears of what comes; it comes since it heard of something
 local GROUP = 4096     -- of one call
@@ -19,7 +19,7 @@ local WITH_RECORD = 64 -- deliveries whose records come with them; the client as
 
 local function read_wanted(call, bytes)
   local w, terms, duration, any_first, living, watch, bells_said = {}, {}, nil, nil, nil, nil, nil
-  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard, bells_said, w.loans_at =
+  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard, bells_said, w.heard_news, w.loans_at =
     struct.unpack(WANTED, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
@@ -59,7 +59,7 @@ local function lease(call, w, top)
     end
     if w.group_max > 0 and left == 0 then messages.gather(call, group) end
   end
-  return taken, w.terms.due or 0, w.terms.watch and sessions.news(call) or {}
+  return taken, w.terms.due or 0, w.terms.watch and sessions.news(call, w.heard_news) or {}
 end
 
 local function settle(call, args, at, count, is_again)

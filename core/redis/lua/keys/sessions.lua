@@ -7,7 +7,7 @@ local ALIVE = 15000
 local RENEWED = 4000  -- after so long a call is worth a write; before 5 s are over, so that each sign of life counts
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
-local NEWS_MOST = 1024  -- taken by one call
+local NEWS_MOST = 1024  -- told by one call
 -- pid, slots, 1: stopped, 2: its process is dead, messages of a job, since; behind it the host.
 local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21
 local DEAD = 2
@@ -115,10 +115,17 @@ function M.tell(call, m, what, until_)
   if not m.watched or not deadline(call, m.nonce) then return end
   call.news[#call.news + 1] = {m.nonce, struct.pack(NEWS, m.id, m.serial, until_ or 0, what)}
 end
-function M.news(call)
-  call.news_key = call.tag .. 'sw:' .. call.session
-  call.news_taken = redis.call('LRANGE', call.news_key, 0, NEWS_MOST - 1)
-  return call.news_taken
+-- They stay until the next call says which was the last that it heard of: this answer may be lost.
+function M.news(call, heard)
+  call.news_key, call.news_heard = call.tag .. 'sw:' .. call.session, 0
+  local found = redis.call('LRANGE', call.news_key, 0, NEWS_MOST - 1)
+  for i, each in ipairs(found) do
+    if each == heard then
+      call.news_heard = i
+      break
+    end
+  end
+  return {unpack(found, call.news_heard + 1)}
 end
 
 -- The ids that it holds, at most so many where `most` is said. What is no id is held by nobody.
@@ -179,7 +186,7 @@ function M.write(call)
     redis.call('HDEL', call.tag .. 'at', nonce)
     redis.call('UNLINK', call.tag .. 'sw:' .. nonce)
   end
-  if call.news_taken and #call.news_taken > 0 then redis.call('LTRIM', call.news_key, #call.news_taken, -1) end
+  if (call.news_heard or 0) > 0 then redis.call('LTRIM', call.news_key, call.news_heard, -1) end
   for _, each in ipairs(call.news) do
     if not call.closed[each[1]] then
       redis.call('RPUSH', call.tag .. 'sw:' .. each[1], each[2])
