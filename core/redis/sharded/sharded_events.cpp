@@ -3,13 +3,16 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/text/decimal.h"
 
 namespace fq {
 
 namespace {
 
-constexpr int64_t kHeldBackMs = 2;  // until what has just happened may be told
+// Until what has just happened may be told; and at most, since where it is later others may have news.
+constexpr int64_t kHeldBackMs = 2, kHeldBackMaxMs = 100;
+constexpr int64_t kOrderMs = 1'000;  // so long who wants what there is waits for what may come before it
 constexpr std::string_view kLastOfMs =
     "-18446744073709551615";  // of the numbers of a stream in one millisecond
 
@@ -39,6 +42,10 @@ std::optional<Place> place_of(std::string_view text) {
 Result<void> ShardedEvents::begin(const EventRequest& request) {
   const bool is_same = request.tag == tag_ && request.since_wall_ms == since_wall_ms_;
   if (!parts_.empty() && is_same && request.from.text == told_to_) return {};
+  const std::optional<Place> place =
+      request.from.text.empty() ? std::optional(Place()) : place_of(request.from.text);
+  if (!place || place->shard >= shards_.count())
+    return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
   tag_ = request.tag;
   since_wall_ms_ = request.since_wall_ms;
   parts_.clear();
@@ -49,9 +56,6 @@ Result<void> ShardedEvents::begin(const EventRequest& request) {
   }
   told_to_ = request.from.text;
   if (request.from.text.empty()) return {};
-  const std::optional<Place> place = place_of(request.from.text);
-  if (!place || place->shard >= shards_.count())
-    return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
   for (size_t shard = 0; shard < parts_.size(); ++shard) {
     const uint64_t before = shard < place->shard ? place->ms : place->ms == 0 ? 0 : place->ms - 1;
     parts_[shard].place.entry = std::to_string(before) + std::string(kLastOfMs);
@@ -63,43 +67,50 @@ Result<void> ShardedEvents::begin(const EventRequest& request) {
 Result<void> ShardedEvents::read_on(const EventRequest& request) {
   for (Part& part : parts_) {
     if (part.has_more()) continue;
-    FQ_TRY_SET(part.at_end, part.reader->read(request, part.place, part.page, part.ends));
     part.told = 0;
+    RedisEvents::Place place = part.place;
+    Result<bool> at_end = part.reader->read(request, place, part.page, part.ends);
+    if (!at_end) part.page.events.clear();  // they are read again, from where they begin
+    FQ_TRY_SET(part.at_end, std::move(at_end));
+    part.place = std::move(place);
     part.now_ms = part.reader->now_ms();
   }
   return {};
 }
 
-std::optional<size_t> ShardedEvents::next_part() const {
-  std::optional<size_t> first;
-  int64_t first_ms = 0;
-  const Shard& any = shards_.at(0).shard();
-  const int64_t slack_ms = shards_.told_ms() ? 1 : 0;  // a time that stands still is over with each call
+int64_t ShardedEvents::first_ms(const Part& part) const {
+  return shards_.at(0).shard().server_of(part.page.events[part.told].at_wall_ms);
+}
+
+std::optional<ShardedEvents::Next> ShardedEvents::next() const {
+  std::optional<Next> first;
   for (size_t shard = 0; shard < parts_.size(); ++shard) {
     const Part& part = parts_[shard];
+    if (!part.has_more() && !part.at_end) return std::nullopt;
     if (!part.has_more()) continue;
-    const int64_t ms = any.server_of(part.page.events[part.told].at_wall_ms);
-    if (!first || ms < first_ms) first = shard, first_ms = ms;
+    const int64_t ms = first_ms(part);
+    if (!first || ms < first->ms) first = {shard, ms};
   }
+  const int64_t slack_ms = shards_.told_ms() ? 1 : 0;  // a time that stands still is over with each call
   for (const Part& part : parts_) {
-    const bool may_have_before = !part.has_more() && (!part.at_end || part.now_ms + slack_ms <= first_ms);
-    if (first && may_have_before) return std::nullopt;
+    if (first && !part.has_more())
+      first->held_ms = std::max(first->held_ms, first->ms + 1 - part.now_ms - slack_ms);
   }
   return first;
 }
 
-void ShardedEvents::merge(size_t n, EventPage& page) {
+int64_t ShardedEvents::merge(size_t n, bool in_order, EventPage& page) {
   while (page.events.size() < n) {
-    const std::optional<size_t> next = next_part();
-    if (!next) return;
-    Part& part = parts_[*next];
-    const Event& event = part.page.events[part.told];
-    page.events.push_back(event);
-    told_to_ = std::to_string(*next) + ":" +
-               std::to_string(shards_.at(0).shard().server_of(event.at_wall_ms)) + ":" +
+    const std::optional<Next> first = next();
+    if (!first) return 0;
+    if (in_order && first->held_ms > 0) return first->held_ms;
+    Part& part = parts_[first->part];
+    page.events.push_back(part.page.events[part.told]);
+    told_to_ = std::to_string(first->part) + ":" + std::to_string(first->ms) + ":" +
                RedisEvents::cursor_of(part.ends[part.told]).text;
     ++part.told;
   }
+  return 0;
 }
 
 bool ShardedEvents::is_all_told() const {
@@ -118,13 +129,15 @@ Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page)
   page.notices.clear();
   FQ_TRY(begin(request));
   Waiting waiting(request.wait_ms, request.interrupt);
+  const int64_t late_ms = system_clock().boot_ms() + kOrderMs;
   for (;;) {
     FQ_TRY(read_on(request));
-    merge(request.n, page);
+    const int64_t held_ms = merge(request.n, request.wait || system_clock().boot_ms() < late_ms, page);
     page.at_end = is_all_told();
     if (!page.events.empty()) break;
     if (page.at_end && !request.wait) break;
-    const Waiting::End end = page.at_end ? await_event(request, waiting) : waiting.sleep(kHeldBackMs);
+    const Waiting::End end = page.at_end ? await_event(request, waiting)
+                                         : waiting.sleep(std::clamp(held_ms, kHeldBackMs, kHeldBackMaxMs));
     if (request.wait && end != Waiting::End::goes_on) break;
   }
   page.next.text = told_to_.empty() ? "0:0:-.0" : told_to_;

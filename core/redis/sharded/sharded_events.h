@@ -2,10 +2,14 @@
 // says.
 //
 // What happens later in a shard is not before the time at which that was read: so far the order is known, and
-// no further is told. A cursor is a place in that order.
+// no further is told. Where clocks of servers are far apart, who wants what there is does not wait for that
+// for long. A cursor is a place in that order.
 #pragma once
 
 // System.
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 // fq, this room.
@@ -33,9 +37,16 @@ class ShardedEvents {
   };
   Result<void> begin(const EventRequest& request);
   Result<void> read_on(const EventRequest& request);
-  void merge(size_t n, EventPage& page);
-  /// The part with the next event, where that is known; none: it is not, or there is none.
-  std::optional<size_t> next_part() const;
+  /// The part with the next event of what was read, its time, and for how long others may still have one that
+  /// was before it (0: none has). None: there is none, or not all was read that is there.
+  struct Next {
+    size_t part = 0;
+    int64_t ms = 0, held_ms = 0;
+  };
+  std::optional<Next> next() const;
+  int64_t first_ms(const Part& part) const;
+  /// Answers how long the next one is held back by the order.
+  int64_t merge(size_t n, bool in_order, EventPage& page);
   bool is_all_told() const;
   Waiting::End await_event(const EventRequest& request, Waiting& waiting);
 

@@ -57,6 +57,9 @@ Result<bool> RedisEvents::walk(Place& place, const Visit& visit) {
   }
 }
 
+/// Of a message nothing happens behind that in this queue.
+bool is_last(std::string_view event) { return event == "acked" || event == "cancelled" || event == "left"; }
+
 /// As its message has them by then; whoever is not known by now is asked for.
 Result<bool> RedisEvents::has_tag(const StreamEvent& record, const Tag& tag) {
   const auto is_among = [&](std::string_view block) {
@@ -138,6 +141,7 @@ Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, E
                if (request.tag) {
                  const Result<bool> tagged = has_tag(record, *request.tag);
                  if (!tagged) return fault = tagged.error(), false;
+                 if (is_last(record.event)) tagged_.erase(record.id);  // who follows follows for months
                  if (!*tagged) return true;
                }
                page.events.push_back(event_of(record));
