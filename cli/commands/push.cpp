@@ -244,7 +244,7 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
   Interrupt& interrupt = catch_signals();
   const int64_t retention_ms = retention_of(pusher.settings().retention_ms, message.command.has_value());
   if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
-  FQ_TRY_SET(message.call, queue.begin_call());
+  FQ_TRY_SET(message.call, queue.begin_call(message.tenant));
   FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
   Result<Exit> exit = await_call(session, queue, id, message.call, request, interrupt);
   if (exit || exit.error().sys == EPIPE) return exit;

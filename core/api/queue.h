@@ -181,7 +181,7 @@ struct Settle {
 
 struct SettleReply {
   Answers<SettleStatus> items;
-  std::optional<Error> error;      // why, where an item is unknown
+  std::optional<Error> error;      // why, where an item is unknown, or nothing was leased behind them
   std::optional<LeaseReply> next;  // when one was asked for
 };
 
@@ -283,9 +283,9 @@ class Queue {
 
   /// The kept output of a finished message: none when there is none, or no more.
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
-  /// From now on the caller is about to push a message with this call, and reads the output of its job: until
-  /// the follower of the call is gone, or this object or its process.
-  virtual Result<CallId> begin_call() = 0;
+  /// From now on the caller is about to push a message of this tenant with this call, and reads the output of
+  /// its job: until the follower of the call is gone, or this object or its process.
+  virtual Result<CallId> begin_call(std::string_view tenant) = 0;
   /// For a job of this delivery. None: the engine has nothing like it.
   virtual Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) = 0;
   /// From the beginning of its oldest run that can still be read. `call`: ours, which holds back the job.

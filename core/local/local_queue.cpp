@@ -234,7 +234,7 @@ Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, 
 
 Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return ended_.output(id); }
 
-Result<CallId> LocalQueue::begin_call() { return runs_.begin_call(); }
+Result<CallId> LocalQueue::begin_call(std::string_view /*tenant*/) { return runs_.begin_call(); }
 
 Result<std::shared_ptr<RunOutput>> LocalQueue::run_output(const Delivery& delivery, const RunTerms& terms) {
   return runs_.make(delivery, terms);

@@ -43,7 +43,7 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
-  Result<CallId> begin_call() override;
+  Result<CallId> begin_call(std::string_view tenant) override;
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
   Result<EndStatus> await_end(const EndRequest& request) override;

@@ -69,14 +69,12 @@ bool RedisPush::is_told_of_room(std::span<const NewMessage> messages) const {
 }
 
 Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptions& options,
-                                          const std::optional<Sent>& sent) {
+                                          std::optional<Result<PushReply>> heard) {
   const size_t count = part.messages.size();
   Waiting waiting(options.wait_ms, options.interrupt);
   Awaiting awaiting;
-  for (bool is_first = true;; is_first = false) {
-    const bool is_sent = is_first && sent;
-    Result<PushReply> pushed =
-        is_sent ? reply_of(sent->calls.answer(sent->call, Shard::Lost::is_repeated), count) : push_once(part);
+  for (;; heard.reset()) {
+    Result<PushReply> pushed = heard ? std::move(*heard) : push_once(part);
     if (!pushed && says_never_fits(pushed.error())) {
       PushReply never;
       never.items.assign(count, PushResult{PushStatus::full, {}});
@@ -111,6 +109,10 @@ Result<ArgumentList> RedisPush::arguments_of(const BatchPart& part) {
 Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, const BatchPart& part) {
   FQ_TRY_SET(ArgumentList arguments, arguments_of(part));
   return Sent{calls, calls.add(shard_, "push", std::move(arguments))};
+}
+
+Result<PushReply> RedisPush::answer(const Sent& sent, size_t count) {
+  return reply_of(sent.calls.answer(sent.call, Shard::Lost::is_repeated), count);
 }
 
 Result<PushReply> RedisPush::push_once(const BatchPart& part) {

@@ -40,9 +40,11 @@ class RedisPush {
   };
   /// Adds it to what is to be sent; needs: likewise.
   Result<Sent> add_to(CallsAtOnce& calls, const BatchPart& part);
-  /// Needs: they were checked. `sent`: this was done, the calls were sent.
+  /// Once for each, when the calls were sent. `count`: of its messages.
+  static Result<PushReply> answer(const Sent& sent, size_t count);
+  /// Needs: they were checked. `heard`: the answer, where this was asked already.
   Result<PushReply> push_checked(const BatchPart& part, const PushOptions& options,
-                                 const std::optional<Sent>& sent = {});
+                                 std::optional<Result<PushReply>> heard = {});
 
  private:
   bool is_told_of_room(std::span<const NewMessage> messages) const;

@@ -52,7 +52,7 @@ bool RedisQueue::is_begun(const Reply& reply) {
   return reply.at(1).at(0).number == 1;
 }
 
-Result<CallId> RedisQueue::begin_call() {
+Result<CallId> RedisQueue::begin_call(std::string_view /*tenant*/) {
   for (;;) {
     const CallId call = drawn_call();
     FQ_TRY_SET(const Reply begun, shard_.change("change", begin(call).words(), Shard::Lost::is_repeated));

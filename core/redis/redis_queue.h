@@ -67,7 +67,7 @@ class RedisQueue final : public Queue {
     return events_.events(request, page);
   }
   Result<std::optional<JobOutput>> output(MessageId id) override { return look_.output(id); }
-  Result<CallId> begin_call() override;
+  Result<CallId> begin_call(std::string_view tenant) override;
   /// By chance: no count of a server that lost its last writes gives a number twice.
   static CallId drawn_call();
   /// What tells a shard of one that begins, and whether its answer says that no other has that number: then

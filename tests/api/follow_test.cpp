@@ -131,7 +131,7 @@ TEST_CASE("a long output is kept as a short one is") {
 
 TEST_CASE("a caller that does not read holds back its job, and one that reads lets it go on") {
   ON_EVERY_ENGINE(q);
-  const CallId call = q.door().begin_call().value();
+  const CallId call = q.door().begin_call("t").value();
   const MessageId id = push_call(q, call);
   const std::unique_ptr<Queue> worker = q.another_handle();
   const Delivery d = q.lease();
@@ -164,7 +164,7 @@ TEST_CASE("a caller that is dead, or was told that it is not waited for, holds b
   ON_EVERY_ENGINE(q);
   for (const bool waits : {true, false}) {
     std::unique_ptr<Queue> caller = q.another_handle();
-    const MessageId id = push_call(q, caller->begin_call().value());
+    const MessageId id = push_call(q, caller->begin_call("t").value());
     const Delivery d = q.lease();
     std::shared_ptr<RunOutput> run = run_of(q, d, {kMax, waits});
     if (waits) caller.reset();
@@ -179,7 +179,7 @@ TEST_CASE("a caller that is dead, or was told that it is not waited for, holds b
 
 TEST_CASE("a caller that does not follow any more holds back nobody") {
   ON_EVERY_ENGINE(q);
-  const CallId call = q.door().begin_call().value();
+  const CallId call = q.door().begin_call("t").value();
   const MessageId id = push_call(q, call);
   const std::unique_ptr<Queue> worker = q.another_handle();
   const Delivery d = q.lease();
@@ -194,7 +194,7 @@ TEST_CASE("a caller that does not follow any more holds back nobody") {
 
 TEST_CASE("a caller reads each run of its message, also those that are over") {
   ON_EVERY_ENGINE(q);
-  const CallId call = q.door().begin_call().value();
+  const CallId call = q.door().begin_call("t").value();
   const MessageId id = push_call(q, call);
   const std::unique_ptr<Queue> worker = q.another_handle();
   for (const char* text : {"first", "second"}) {
@@ -239,7 +239,7 @@ TEST_CASE("who follows what ends without a job, or is not known, is told of the 
 
 TEST_CASE("a job that writes on after its message was cancelled is read until it is over") {
   ON_EVERY_ENGINE(q);
-  const CallId call = q.door().begin_call().value();
+  const CallId call = q.door().begin_call("t").value();
   const MessageId id = push_call(q, call);
   const std::unique_ptr<Queue> worker = q.another_handle();
   const Delivery d = q.lease();

@@ -47,7 +47,7 @@ class ModelQueue : public Queue {
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
   ~ModelQueue() override;
-  Result<CallId> begin_call() override;
+  Result<CallId> begin_call(std::string_view tenant) override;
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override {
     return model_run_output(store_->runs, delivery, terms);
   }

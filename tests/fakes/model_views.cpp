@@ -263,7 +263,7 @@ ModelQueue::~ModelQueue() {
   for (const uint64_t call : calls_) store_->runs->calls.erase(call);
 }
 
-Result<CallId> ModelQueue::begin_call() {
+Result<CallId> ModelQueue::begin_call(std::string_view /*tenant*/) {
   const std::lock_guard lock(store_->runs->mutex);
   calls_.push_back(store_->runs->calls.empty() ? 1 : *store_->runs->calls.rbegin() + 1);
   store_->runs->calls.insert(calls_.back());

@@ -62,7 +62,7 @@ std::vector<Group> message_groups() {
            {"ended, of none", Grows::with_queue, [](Scene& s) { CHECK(ended(s, 10) == 0); }},
            {"attend", Grows::no, [](Scene& s) { REQUIRE(s.door().attend({.slots = 2}).ok()); }},
            {"attendees", Grows::no, [](Scene& s) { CHECK(s.door().attendees()->size() == 1); }},
-           {"begin_call", Grows::no, [](Scene& s) { REQUIRE(s.door().begin_call().ok()); }},
+           {"begin_call", Grows::no, [](Scene& s) { REQUIRE(s.door().begin_call("t").ok()); }},
            {"follow", Grows::no, [](Scene& s) { REQUIRE(s.door().follow(s.ids[s.n / 2], {}).ok()); }},
            {"policy_kept", Grows::no, [](Scene& s) { REQUIRE(s.door().policy_kept().ok()); }},
            {"exported", Grows::no, [](Scene& s) { CHECK(s.door().exported(s.ids[s.n / 2])->has_value()); }},

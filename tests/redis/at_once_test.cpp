@@ -114,9 +114,10 @@ TEST_CASE("leases of many shards are extended in one answer's time, in the order
   }
 }
 
-TEST_CASE("a call whose output is to be read is told to many shards in one answer's time") {
+TEST_CASE("a call whose output is to be read is told to the shard of its tenant only") {
   AtOnce a;
-  CHECK(a.waits_of([&] { answered(a.queue->begin_call()); }) == 1);
+  CHECK(a.waits_of([&] { answered(a.queue->begin_call("t")); }) == 1);
+  CHECK(command(a.s.server, {"KEYS", "*:ca"}).items.size() == 1);
 }
 
 TEST_CASE("who waits for what happens in many shards is noted down in all of them in one answer's time") {

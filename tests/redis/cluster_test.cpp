@@ -216,6 +216,13 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
       ++left;
   }
   REQUIRE(left < 60);
+  const auto is_there = [&](const auto& each) {
+    return cluster.owner_of(s.tag_of_id(each.second)) != victim;
+  };
+  const std::string there = std::find_if(pushed.begin(), pushed.end(), is_there)->first;
+  ScheduleDefinition nightly;
+  nightly.name = "nightly", nightly.spec = "@daily", nightly.message = message_for(there);
+  REQUIRE(s.queue->schedules()->set(nightly).ok());
   cluster.node(victim).kill();
   AwayList away;
   OpenOptions options;
@@ -233,6 +240,14 @@ TEST_CASE("where a server is gone for good, work goes on with the others, and sa
   CHECK(away.is_empty());  // who gets something misses nothing
   CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.empty());
   CHECK(away.parts().size() >= 21);
+  CHECK(answered(s.queue->schedules()->pause("nightly", true)));
+  CHECK(answered(s.queue->schedules()->get("nightly"))->paused);
+  CHECK(!s.queue->schedules()->get("another").ok());  // nobody knows whether the one that is gone has it
+  CHECK(s.queue->schedules()->load({}).ok());
+  CHECK(s.queue->maintain(1).ok());
+  CHECK(s.queue->compact().ok());
+  CHECK(s.queue->begin_call(there).ok());
+  CHECK(!s.queue->begin_call(gone).ok());
   const NewMessage message = message_for(gone);
   const Result<PushReply> refused = s.queue->push({&message, 1});
   REQUIRE(!refused.ok());

@@ -92,7 +92,7 @@ TEST_CASE("a job that nobody called for leaves its first and its last bytes to w
 
 TEST_CASE("what a caller has not read has an end, and what is beyond it is counted") {
   Scene s;
-  const CallId call = answered(s.caller->begin_call());
+  const CallId call = answered(s.caller->begin_call("t"));
   auto run = s.begin(call);
   s.write(*run, 8 * kMiB);
   s.write(*run, 2 * kMiB);
@@ -109,7 +109,7 @@ TEST_CASE("what a caller has not read has an end, and what is beyond it is count
 TEST_CASE("a run and a call leave nothing on the server, whoever ends first") {
   Scene s;
   const bool caller_first = GENERATE(true, false);
-  const CallId call = answered(s.caller->begin_call());
+  const CallId call = answered(s.caller->begin_call("t"));
   auto run = s.begin(call);
   s.write(*run, kMiB);
   auto follower = answered(s.caller->follow(s.delivery.id, call));
@@ -123,7 +123,7 @@ TEST_CASE("a run and a call leave nothing on the server, whoever ends first") {
 
 TEST_CASE("of a worker that died its caller reads what is there, and is told") {
   Scene s;
-  const CallId call = answered(s.caller->begin_call());
+  const CallId call = answered(s.caller->begin_call("t"));
   NewMessage message;
   message.tenant = "t";
   message.call = call;
@@ -154,7 +154,7 @@ TEST_CASE("a caller that died is not waited for when its time is over") {
     const auto caller = open_on(told_time_engine(), s.server.spool(), &s.clock);
     NewMessage message;
     message.tenant = "t";
-    message.call = caller->begin_call().value();
+    message.call = caller->begin_call("t").value();
     ::_exit(caller->push({&message, 1}).ok() ? 0 : 1);
   }
   int status = -1;

@@ -157,7 +157,7 @@ TEST_CASE("a run and a call whose ends were lost are over; a run that goes on is
   const auto worker = s.another(), caller = s.another();
   std::vector<MessageId> ids;
   std::vector<std::shared_ptr<RunOutput>> runs;
-  const CallId call = answered(caller->begin_call());
+  const CallId call = answered(caller->begin_call("t"));
   for (const std::string_view tenant : {"ends", "goes on"}) {
     NewMessage message = message_for(tenant);
     message.call = call;

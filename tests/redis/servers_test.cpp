@@ -70,7 +70,7 @@ TEST_CASE("two builds of fq work on one queue, each by functions of its own") {
   const TestServer server;
   const auto one = open_on(real_time_engine(), server.spool());
   const auto other = open_on(told_time_engine(), server.spool(), &clock);
-  const CallId call = answered(one->begin_call());
+  const CallId call = answered(one->begin_call("t"));
   NewMessage message;
   message.call = call;
   const MessageId id = answered(one->push({&message, 1})).items.at(0).id;

@@ -1,9 +1,16 @@
 // sharded_lists_test - what is listed and told of a queue cut into shards; its schedules and steps.
-#include "tests/redis/sharded_fixture.h"
 
 // System.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
+// fq, below us.
+#include "core/redis/waits/root_hints.h"
+// Tests.
+#include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
 
 namespace fq::test {
 
@@ -90,7 +97,71 @@ TEST_CASE(
   CHECK(page.events.size() == 1);
   for (const char* text : {"x", "1:2", "99:1:-.0", "1:1:-", "1:1:", "1:-1:-.0"}) {
     request.from.text = text;
-    CHECK(!reader->events(request, page).ok());
+    for (int twice = 0; twice < 2; ++twice) CHECK(!reader->events(request, page).ok());
+  }
+}
+
+TEST_CASE("events of all shards are told once, whichever look at a shard is refused meanwhile") {
+  Sharded s;
+  int calls = 0, refused = 0;
+  Relay relay(s.server, [&](const std::string& asked) {
+    const bool is_it = asked.find("_look\r\n") != std::string::npos && ++calls == refused;
+    return is_it ? std::string("-NOPERM it may not\r\n") : std::string();
+  });
+  const auto reader = open_on(real_time_engine(), relay.spool());
+  EventRequest request;
+  request.n = 100;
+  EventPage page;
+  int failures = 0;
+  for (int round = 1; round <= 12; ++round) {
+    std::multiset<uint64_t> expected, told;
+    for (int i = 0; i < 6; ++i) expected.insert(number(push_one(*s.queue, "t" + std::to_string(i), "x")));
+    calls = 0, refused = round;
+    do {
+      const Result<void> read = reader->events(request, page);
+      if (!read) ++failures, refused = 0;
+      if (!read) continue;
+      for (const Event& event : page.events) told.insert(number(event.id));
+      request.from = page.next;
+    } while (!page.at_end || told.size() < expected.size());
+    CHECK(told == expected);
+  }
+  CHECK(failures >= 8);
+}
+
+TEST_CASE(
+    "where the clock of one shard is an hour ahead who wants what has happened does not wait for the "
+    "others") {
+  Sharded s(4);
+  std::string other;
+  const auto [first, second] = two_apart(*s.queue, other);
+  EventRequest request;
+  request.n = 1'000;
+  EventPage page;
+  do {
+    REQUIRE(s.queue->events(request, page).ok());
+    request.from = page.next;
+  } while (!page.at_end);
+  const std::string ahead = std::to_string(clock_ms_in(command(s.server, {"TIME"})) + 3'600'000);
+  command(s.server, {"HSET", tag_of(s.server, shard_of(first)) + "h", "now", ahead});
+  const MessageId of_the_future = push_one(*s.queue, "a", "x"), of_now = push_one(*s.queue, other, "x");
+  SECTION("who follows is told what is of now, and waits for the rest") {
+    request.wait = true;
+    request.wait_ms = 500;
+    REQUIRE(s.queue->events(request, page).ok());
+    REQUIRE(page.events.size() == 1);
+    CHECK(page.events[0].id == of_now);
+  }
+  SECTION("else all of it is told") {
+    std::vector<MessageId> told;
+    const int64_t begin_ms = system_clock().boot_ms();
+    do {
+      REQUIRE(s.queue->events(request, page).ok());
+      for (const Event& event : page.events) told.push_back(event.id);
+      request.from = page.next;
+    } while (!page.at_end);
+    CHECK(system_clock().boot_ms() - begin_ms < 10'000);
+    CHECK(told == std::vector{of_now, of_the_future});
   }
 }
 
@@ -116,6 +187,38 @@ TEST_CASE("a schedule has its name in all shards, and makes its messages in one"
   CHECK(answered(s.queue->get(*id))->tenant == other);
   CHECK(answered(schedules.remove("tick")));
   CHECK(!answered(schedules.remove("tick")));
+  CHECK(!answered(schedules.get("tick")));
+}
+
+TEST_CASE("of two who set schedules of one name for accounts of two shards at once neither has both") {
+  Sharded s;
+  std::string other;
+  const auto [first, second] = two_apart(*s.queue, other);
+  const std::string here = tag_of(s.server, shard_of(first)) + "sd";
+  const std::string there = tag_of(s.server, shard_of(second)) + "sd";
+  Schedules& schedules = *s.queue->schedules();
+  ScheduleDefinition definition;
+  definition.name = "tick";
+  definition.spec = "@daily";
+  definition.message = message_for(other);
+  REQUIRE(schedules.set(definition).ok());
+  const std::string record = command(s.server, {"HGET", there, "tick"}).text;
+  REQUIRE(answered(schedules.remove("tick")));
+  bool is_first = true;
+  Relay relay(s.server, [&](const std::string& asked) {
+    if (asked.find("_arrange\r\n") != std::string::npos && std::exchange(is_first, false))
+      command(s.server, {"HSET", there, "tick", record});
+    return std::string();
+  });
+  const auto queue = open_on(real_time_engine(), relay.spool());
+  definition.message = message_for("a");
+  CHECK(queue->schedules()->set(definition).error().kind == ErrorKind::usage);
+  CHECK(!is_first);
+  CHECK(command(s.server, {"HEXISTS", here, "tick"}).number == 0);
+  CHECK(command(s.server, {"HEXISTS", there, "tick"}).number == 1);
+  // Of two that were let through before, none is left behind.
+  command(s.server, {"HSET", here, "tick", record});
+  CHECK(answered(schedules.remove("tick")));
   CHECK(!answered(schedules.get("tick")));
 }
 

@@ -151,16 +151,11 @@ std::vector<size_t> Guard::heard(std::vector<size_t> shards) const {
 void Guard::see_to_jobs() {
   socket_.close();
   const int64_t died_ms = system_clock().boot_ms();
-  for (bool is_told = false;;) {
-    is_told = is_told || tell_death();
+  // Again while there are some: a server that has taken over may not have heard of it.
+  for (;;) {
+    const bool is_told = tell_death();
     if (jobs_.empty() && (is_told || system_clock().boot_ms() - died_ms >= kGiveUpMs)) return;
-    const size_t before = jobs_.size();
     wait(system_clock().boot_ms() + (is_told ? kRenewMs : kUnheardMs));
-    if (jobs_.size() < before) {
-      is_told = false;
-    } else if (is_told) {
-      tell(all(), {"cancel"});
-    }
   }
 }
 

@@ -96,7 +96,9 @@ Result<std::optional<int>> WorkerGuard::hold_for_job(std::span<const MessageId> 
   Descriptor jobs(ends[1]);
   do {
     const size_t count = std::min(ids.size(), kGuardedIdsMax);
-    FQ_TRY(send(packet_of(ids.first(count), limit_ms), its.get()));
+    Result<void> told = send(packet_of(ids.first(count), limit_ms), its.get());
+    if (!told && told.error().sys == EPIPE) socket_.close();  // it is gone: the next job has another
+    FQ_TRY(std::move(told));
     ids = ids.subspan(count);
   } while (!ids.empty());
   return std::optional(jobs.release());

@@ -22,23 +22,6 @@ Result<void> ShardedPush::check_ties(const NewMessage& message) const {
   return {};
 }
 
-/// In every shard: in which its message will be pushed, and by whom, nobody knows yet.
-Result<CallId> ShardedPush::begin_call() {
-  for (;;) {
-    const CallId call = RedisQueue::drawn_call();
-    CallsAtOnce calls(shards_.link());
-    for (size_t shard = 0; shard < shards_.count(); ++shard)
-      calls.add(shards_.at(shard).shard(), "change", shards_.at(shard).begin(call));
-    calls.send();
-    bool is_ours = true;
-    for (size_t shard = 0; shard < shards_.count(); ++shard) {
-      FQ_TRY_SET(const Reply begun, calls.answer(shard, Shard::Lost::is_repeated));
-      is_ours = shards_.at(shard).is_begun(begun) && is_ours;
-    }
-    if (is_ours) return call;
-  }
-}
-
 /// That the outcome of some is not known is the news where others were refused.
 void ShardedPush::Outcome::add(const std::vector<size_t>& places, Result<PushReply> pushed) {
   says_of_each = says_of_each || pushed;
@@ -52,8 +35,8 @@ void ShardedPush::Outcome::add(const std::vector<size_t>& places, Result<PushRep
 /// Who waits for room gets in by parts what is more than a limit by itself: others of the batch are in
 /// already.
 Result<PushReply> ShardedPush::put(RedisPush& shard, const BatchPart& part, const PushOptions& options,
-                                   const std::optional<RedisPush::Sent>& sent) {
-  Result<PushReply> pushed = shard.push_checked(part, options, sent);
+                                   std::optional<Result<PushReply>> heard) {
+  Result<PushReply> pushed = shard.push_checked(part, options, std::move(heard));
   const size_t count = part.messages.size();
   const bool never_fits = pushed && pushed->items.at(0).status == PushStatus::full;
   if (!never_fits || !options.block || count == 1) return pushed;
@@ -95,8 +78,9 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
   Outcome outcome;
   outcome.reply.items.assign(messages.size(), PushResult{PushStatus::invalid, {}});
   const auto pusher = [&](size_t i) -> RedisPush& { return shards_.at(groups[i].first).pusher(); };
-  const auto put_part = [&](size_t i, const std::optional<RedisPush::Sent>& sent) {
-    outcome.add(groups[i].second, put(pusher(i), {parts[i], longest, options.token}, options, sent));
+  const auto put_part = [&](size_t i, std::optional<Result<PushReply>> heard) {
+    const BatchPart part{parts[i], longest, options.token};
+    outcome.add(groups[i].second, put(pusher(i), part, options, std::move(heard)));
   };
   for (size_t i = 0; i < tied_count && !outcome.fault; ++i) put_part(i, {});
   if (!outcome.fault) {
@@ -107,7 +91,12 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
       if (added) sent[i].emplace(*added);  // why not, is said below
     }
     calls.send();
-    for (size_t i = tied_count; i < groups.size(); ++i) put_part(i, sent[i]);
+    // Of all before any waits for room: a shard does not know for ever what it has pushed.
+    std::vector<std::optional<Result<PushReply>>> heard(groups.size());
+    for (size_t i = tied_count; i < groups.size(); ++i) {
+      if (sent[i]) heard[i] = RedisPush::answer(*sent[i], parts[i].size());
+    }
+    for (size_t i = tied_count; i < groups.size(); ++i) put_part(i, std::move(heard[i]));
   }
   if (outcome.fault && !outcome.says_of_each) return std::move(*outcome.fault);
   outcome.reply.error = std::move(outcome.fault);

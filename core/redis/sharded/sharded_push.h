@@ -14,7 +14,6 @@ class ShardedPush {
   explicit ShardedPush(Shards& shards) : shards_(shards) {}
 
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
-  Result<CallId> begin_call();
 
  private:
   /// What came of the batches of shards so far.
@@ -27,7 +26,7 @@ class ShardedPush {
   };
   Result<void> check_ties(const NewMessage& message) const;
   static Result<PushReply> put(RedisPush& shard, const BatchPart& part, const PushOptions& options,
-                               const std::optional<RedisPush::Sent>& sent = {});
+                               std::optional<Result<PushReply>> heard = {});
 
   Shards& shards_;
 };

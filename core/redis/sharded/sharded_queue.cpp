@@ -95,13 +95,15 @@ Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessag
 }
 
 Result<CompactReport> ShardedQueue::compact() {
-  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).compact());
+  FQ_TRY(shards_.for_each([&](size_t shard) {
+    const Result<CompactReport> compacted = shards_.at(shard).compact();
+    return compacted ? Result<void>() : compacted.error();
+  }));
   return CompactReport{.has_journal = false};
 }
 
 Result<void> ShardedQueue::maintain(int64_t budget_ms) {
-  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).maintain(budget_ms));
-  return {};
+  return shards_.for_each([&](size_t shard) { return shards_.at(shard).maintain(budget_ms); });
 }
 
 }  // namespace fq

@@ -45,7 +45,9 @@ class ShardedQueue final : public Queue {
   }
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override { return of(id).output(id); }
-  Result<CallId> begin_call() override { return push_.begin_call(); }
+  Result<CallId> begin_call(std::string_view tenant) override {
+    return shards_.at(shards_.of_tenant(tenant)).begin_call(tenant);
+  }
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override {
     return of(delivery.id).run_output(delivery, terms);
   }

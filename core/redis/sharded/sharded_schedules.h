@@ -2,6 +2,12 @@
 // one in the whole queue.
 #pragma once
 
+// System.
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
 // fq, this room.
 #include "core/redis/sharded/shards.h"
 
@@ -21,8 +27,13 @@ class ShardedSchedules final : public Schedules {
   Result<std::optional<MessageId>> run(std::string_view name) override;
 
  private:
-  /// The shard that has it; none: there is none.
+  /// The shards that have one of that name: one, but for a moment where two clients set it at once. None:
+  /// there is none. An Error: those that answer have none, and others do not answer.
+  Result<std::vector<size_t>> shards_of(std::string_view name);
+  /// The first of them.
   Result<std::optional<size_t>> shard_of(std::string_view name);
+  /// Does it in each of them; whether any of them has done so.
+  Result<bool> for_each_of(std::string_view name, const std::function<Result<bool>(Schedules&)>& change);
   Schedules& at(size_t shard) { return *shards_.at(shard).schedules(); }
 
   Shards& shards_;
