@@ -155,6 +155,7 @@ struct RecordHeader {
 inline constexpr uint64_t kAfterAny = uint64_t{1} << 63;     // however it ends; else it has to be acked
 inline constexpr uint64_t kAfterKey = uint64_t{1} << 62;     // because it has the same unique key
 inline constexpr uint64_t kAfterClosed = uint64_t{1} << 61;  // it waits no longer for that one
+inline constexpr uint64_t kAfterFailed = uint64_t{1} << 60;  // carried: that one did not end by an ack
 
 /// A payload too long for the journal lies in blobs/<name>, durable before its record.
 struct BlobName {

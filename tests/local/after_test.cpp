@@ -65,6 +65,53 @@ TEST_CASE("who is held is carried forward, and still waits for what it waited fo
   q.check_clean();
 }
 
+TEST_CASE("a message that is held again waits for none whose end is forgotten") {
+  SpoolFixture q;
+  const bool acked = GENERATE(true, false);
+  const MessageId a{q.push("a")}, b{q.push("b")};
+  const uint64_t last = push_after(q, "last", {a, b});
+  const Delivery first = q.lease();
+  const Delivery second = q.lease(36'000'000);
+  if (acked) CHECK(q.ack(first) == SettleStatus::ok);
+  CHECK(q.settle(q.door(), {.receipt = second.receipt, .verdict = Verdict::bury}) == SettleStatus::ok);
+  if (!acked) CHECK(q.door().mutate({&a, 1}, Action::cancel)->changed == 1);
+  CHECK(q.get(last).state == State::dead);
+  q.forget_outcomes();
+  REQUIRE_FALSE(q.door().get(a).value());
+  const bool carried = GENERATE(false, true);
+  if (carried) {
+    q.outlive_first_file();
+    q.lose_segment();
+  }
+  CHECK(q.door().mutate({&b, 1}, Action::kick)->changed == 1);
+  CHECK(q.get(last).state == (acked ? State::held : State::dead));
+  const MessageId itself{last};
+  CHECK(q.door().mutate({&itself, 1}, Action::kick)->changed == (acked ? 0 : 1));
+  q.check_clean();
+  CHECK(q.get(last).state == State::held);
+  CHECK(q.drain() == "b last");
+  q.check_clean();
+}
+
+TEST_CASE("that one was cancelled which a message came after is carried forward with that message") {
+  SpoolFixture q;
+  const MessageId a{q.push("a")}, b{q.push("b")};
+  const uint64_t last = push_after(q, "last", {a, b});
+  CHECK(q.door().mutate({&a, 1}, Action::cancel)->changed == 1);
+  const MessageId itself{last};
+  CHECK(q.door().mutate({&itself, 1}, Action::kick)->changed == 1);
+  CHECK(q.get(last).state == State::held);  // for b alone
+  q.outlive_first_file();
+  q.lose_segment();
+  CHECK(q.get(last).state == State::held);
+  const Delivery second = q.lease();
+  CHECK(q.settle(q.door(), {.receipt = second.receipt, .verdict = Verdict::bury}) == SettleStatus::ok);
+  CHECK(q.door().mutate({&b, 1}, Action::kick)->changed == 1);
+  CHECK(q.get(last).state == State::dead);
+  q.check_clean();
+  CHECK(q.drain() == "b");
+}
+
 TEST_CASE("what ended in a file that was given back lets go all the same") {
   SpoolFixture q;
   const MessageId a{q.push("a")};

@@ -13,6 +13,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
+#include "core/schedule/memory/root.h"
 // Tests.
 #include "tests/catch.h"
 #include "tests/fakes/fake_clock.h"
@@ -140,6 +141,17 @@ class SpoolFixture {
       REQUIRE(queue_->maintain(0).ok());
     }
     REQUIRE_FALSE(std::filesystem::exists(first));
+  }
+  /// So many others end that nobody remembers how any message ended before.
+  void forget_outcomes() {
+    for (uint32_t ended = 0; ended <= kOutcomesMax; ended += 1'000) {
+      const std::vector<NewMessage> others(1'000);
+      const Result<PushReply> pushed = queue_->push(others, {.durability = Durability::lazy});
+      REQUIRE(pushed.ok());
+      std::vector<MessageId> ids;
+      for (const PushResult& each : pushed->items) ids.push_back(each.id);
+      REQUIRE(queue_->mutate(ids, Action::cancel)->changed == ids.size());
+    }
   }
   StatsRow stats() { return queue_->stats({}).value().rows.at(0); }
   /// The live segment equals a rebuild from the journal.

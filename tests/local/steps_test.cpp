@@ -3,7 +3,6 @@
 
 // fq, below us.
 #include "core/journal/codec.h"
-#include "core/schedule/memory/root.h"
 // Tests.
 #include "tests/local/fixture.h"
 
@@ -114,14 +113,7 @@ TEST_CASE("how one has ended that is waited for is known when its outcome is for
   if (acked) CHECK(q.ack(q.lease()) == SettleStatus::ok);
   if (!acked) CHECK(q.door().mutate({&child, 1}, Action::cancel)->changed == 1);
   const Delivery job = q.lease(3'600'000);  // it has waited, and has not asked yet
-  for (uint32_t ended = 0; ended <= kOutcomesMax; ended += 1'000) {
-    const std::vector<NewMessage> others(1'000);
-    const Result<PushReply> pushed = q.door().push(others, {.durability = Durability::lazy});
-    REQUIRE(pushed.ok());
-    std::vector<MessageId> ids;
-    for (const PushResult& each : pushed->items) ids.push_back(each.id);
-    REQUIRE(q.door().mutate(ids, Action::cancel)->changed == ids.size());
-  }
+  q.forget_outcomes();
   CHECK_FALSE(q.door().get(child).value());
   const StepPause over = q.door().steps()->wait(job.receipt, "child", std::span(&child, 1)).value();
   CHECK(over.over);

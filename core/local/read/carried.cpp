@@ -31,13 +31,19 @@ std::vector<std::byte> after_of_step(const std::vector<uint64_t>& waits) {
   return after;
 }
 
-/// What it came after, and for what of it it still waits.
-std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits) {
+/// What it came after, for what of it it still waits, and what of it has failed: the records of that one may
+/// be gone when these are read.
+std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits,
+                                 const std::vector<uint64_t>& failed) {
+  const auto has = [](const std::vector<uint64_t>& ids, uint64_t id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
   std::vector<std::byte> now(after.begin(), after.end());
   for (size_t at = 0; at + 8 <= now.size(); at += 8) {
-    auto word = get_number<uint64_t>(now.data() + at) & ~kAfterClosed;
-    const bool open = std::find(waits.begin(), waits.end(), word & kMessageIdMax) != waits.end();
-    put_number(now.data() + at, open ? word : word | kAfterClosed);
+    const auto word = get_number<uint64_t>(now.data() + at) & ~(kAfterClosed | kAfterFailed);
+    const uint64_t id = word & kMessageIdMax;
+    put_number(now.data() + at,
+               word | (has(waits, id) ? 0 : kAfterClosed) | (has(failed, id) ? kAfterFailed : 0));
   }
   return now;
 }
@@ -51,10 +57,15 @@ void Carried::look(Link& link, SlotIndex slot) {
   wall_minus_boot_ms_ = link.header().wall_minus_boot_ms;
   waits_.resize(link.schedule().dependents().waits_of(slot, ids));
   std::copy_n(ids.begin(), waits_.size(), waits_.begin());
+  failed_.resize(link.schedule().dependents().failed_of(slot, ids));
+  std::copy_n(ids.begin(), failed_.size(), failed_.begin());
 }
 
 bool Carried::holds(Link& link, SlotIndex slot) const {
   const Entry& entry = link.schedule().messages().entry(slot);
+  std::array<uint64_t, kWaitsMax> ids;
+  const std::span failed(ids.data(), link.schedule().dependents().failed_of(slot, ids));
+  if (!std::equal(failed.begin(), failed.end(), failed_.begin(), failed_.end())) return false;
   return link.header().wall_minus_boot_ms == wall_minus_boot_ms_ && entry.id == snapshot_.id &&
          entry.item_position == item_position_ && entry.event_position == snapshot_.event_position &&
          entry.serial == snapshot_.serial && state_of(entry) == snapshot_.slot_state;
@@ -89,7 +100,8 @@ Result<void> Carried::tell(Link& link) {
     if (!snapshot_.has_key) terms->key = {};
     if (!snapshot_.has_key) terms->debounced = false;
     terms->key_lost = snapshot_.key_lost;
-    after_ = is_of_step(terms->after, waits_) ? after_of_step(waits_) : after_now(terms->after, waits_);
+    after_ =
+        is_of_step(terms->after, waits_) ? after_of_step(waits_) : after_now(terms->after, waits_, failed_);
     terms->suspended = snapshot_.suspended;
     terms->wait_failed = snapshot_.wait_failed;
     if (!snapshot_.in_transit) terms->transit.reset();

@@ -16,7 +16,10 @@ namespace fq {
 /// Owns what the views of its record point to.
 class Carried {
  public:
-  Carried() { waits_.reserve(kWaitsMax); }  // nothing is allocated under the lock
+  Carried() {  // nothing is allocated under the lock
+    waits_.reserve(kWaitsMax);
+    failed_.reserve(kWaitsMax);
+  }
   Carried(const Carried&) = delete;
   Carried& operator=(const Carried&) = delete;
 
@@ -40,6 +43,7 @@ class Carried {
   uint64_t item_position_ = 0;
   int64_t wall_minus_boot_ms_ = 0;  // with which its times were made wall times
   std::vector<uint64_t> waits_;     // the ids for which it waits
+  std::vector<uint64_t> failed_;    // and those that have failed
   StoredItem stored_;
   MovedRecord record_;
   std::string reason_;

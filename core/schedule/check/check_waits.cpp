@@ -1,4 +1,4 @@
-// check_waits - the invariants of waits (W1, W2), for schedule_faults.
+// check_waits - the invariants of waits (W1, W2, W3), for schedule_faults.
 #include "core/schedule/check/check.h"
 #include "core/schedule/order/waits.h"
 
@@ -40,24 +40,22 @@ void Checker::check_waits() {
       const Dependency& dependency = region_.dependency(i);
       expect(i < of_dependency.size() && dependency.waits == of_dependency[i],
              "W1: a dependency that counts its waits wrongly", i);
-      uint32_t prev = kNoIndex;
-      StepLimit list_limit(root.wait_supply.high_water);
-      for (uint32_t w = dependency.first; w != kNoIndex; prev = w, w = region_.wait(w).next) {
-        list_limit.step();
-        ++listed;
-        const Wait& wait = region_.wait(w);
-        expect(wait.dependency == i && wait.prev == prev && (wait.flags & kWaitLinked) != 0,
-               "W1: a wait in a wrong list", w);
-      }
-      prev = kNoIndex;
-      StepLimit buried_limit(root.wait_supply.high_water);
-      for (uint32_t w = dependency.buried; w != kNoIndex; prev = w, w = region_.wait(w).next) {
-        buried_limit.step();
-        ++listed;
-        const Wait& wait = region_.wait(w);
-        expect(wait.dependency == i && wait.prev == prev && (wait.flags & kWaitBuried) != 0,
-               "W1: a wait in a wrong list", w);
-      }
+      expect(dependency.first == kNoIndex || dependency.ended == 1 ||
+                 Waits(region_).is_unfinished(dependency.id),
+             "W3: what has ended is waited for and is not to be looked at", i);
+      const auto check_list = [&](uint32_t first, uint32_t flag) {
+        uint32_t prev = kNoIndex;
+        StepLimit list_limit(root.wait_supply.high_water);
+        for (uint32_t w = first; w != kNoIndex; prev = w, w = region_.wait(w).next) {
+          list_limit.step();
+          ++listed;
+          const Wait& wait = region_.wait(w);
+          expect(wait.dependency == i && wait.prev == prev && (wait.flags & flag) != 0,
+                 "W1: a wait in a wrong list", w);
+        }
+      };
+      check_list(dependency.first, kWaitLinked);
+      check_list(dependency.buried, kWaitBuried);
       i = dependency.chain;
     }
   }

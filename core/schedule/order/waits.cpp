@@ -4,6 +4,7 @@
 // fq, this room.
 #include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/id_index.h"
+#include "core/schedule/order/outcomes.h"
 
 namespace fq {
 
@@ -12,6 +13,17 @@ uint64_t DependencyIndexKind::hash_of(const Dependency& dependency) { return has
 bool Waits::is_unfinished(uint64_t id) const {
   const uint32_t slot = entry_find(region_, id);
   return slot != kNoIndex && state_of(region_.entry(slot)) != SlotState::dead;
+}
+
+// Its fate is noted as long as somebody waits for it, and so outlives the outcome, which gives way to others.
+Standing Waits::standing_of(const Dependency& dependency) const {
+  const uint64_t id = dependency.id;
+  if (entry_find(region_, id) != kNoIndex) return is_unfinished(id) ? Standing::unfinished : Standing::failed;
+  if (dependency.fate != Fate::unknown)
+    return dependency.fate == Fate::acked ? Standing::acked : Standing::failed;
+  const uint32_t ended = outcome_find(region_, id);
+  if (ended == kNoIndex) return Standing::forgotten;
+  return outcome_at(region_, ended).verdict == RecordType::acked ? Standing::acked : Standing::failed;
 }
 
 uint32_t Waits::find(uint64_t id) const {
@@ -46,6 +58,7 @@ void Waits::link(Txn& txn, uint32_t i) const {
   txn.set(last == kNoIndex ? dependency.first : region_.wait(last).next, i);
   txn.set(dependency.last, i);
   put(txn, wait.flags, wait.flags | kWaitLinked);
+  if (!is_unfinished(dependency.id)) add_to_ended(txn, wait.dependency);
 }
 
 void Waits::unlink(Txn& txn, uint32_t i) const {
@@ -95,9 +108,8 @@ void Waits::add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& from) co
   put(txn, wait.chain, extra.waits.get());  // noted: until the commit it is its place among the free ones
   put(txn, extra.waits, i);
   add_to(txn, region_.dependency(dependency).waits, 1);
-  if (!from.linked) return;
-  link(txn, i);
-  if (!is_unfinished(from.id)) note_ended(txn, from.id, Fate::unknown);
+  if (from.failed) put(txn, region_.dependency(dependency).fate, Fate::other);
+  if (from.linked) link(txn, i);
 }
 
 void Waits::drop(Txn& txn, Extra& extra) const {
@@ -130,6 +142,11 @@ void Waits::note_ended(Txn& txn, uint64_t id, Fate fate) const {
   if (i == kNoIndex) return;
   Dependency& dependency = region_.dependency(i);
   if (fate != Fate::unknown) put(txn, dependency.fate, fate);
+  add_to_ended(txn, i);
+}
+
+void Waits::add_to_ended(Txn& txn, uint32_t i) const {
+  Dependency& dependency = region_.dependency(i);
   if (dependency.ended != 0) return;
   const uint32_t last = region_.root.last_ended;
   put(txn, dependency.ended, 1);

@@ -17,6 +17,8 @@
 //      ended.
 //  W2  A wait belongs to one message that is held, dead or leased and suspended, is linked only while it is
 //      held and among the buried only while it is dead; a message has kWaitsMax at most.
+//  W3  The dependency of a linked wait is unfinished, or in the list of the ended ones: so a message is held
+//      for a message that lives, or is about to be decided upon.
 #pragma once
 
 // System.
@@ -38,7 +40,12 @@ struct NewWait {
   uint64_t id = 0;
   bool any = false;
   bool linked = true;
+  bool failed = false;  // it has ended, and not by an ack
 };
+
+/// What is known of a message that others wait for. `failed`: dead, or ended otherwise than by an ack;
+/// `forgotten`: nothing is known of it any more.
+enum class Standing : uint8_t { unfinished, acked, failed, forgotten };
 
 struct DependencyIndexKind
     : IndexKind<&ScheduleRoot::dependency_buckets, &ScheduleRoot::dependency_bucket_count,
@@ -66,6 +73,7 @@ class Waits {
   /// It has not ended after all, or no message waits for it any more.
   void forget_ended(Txn& txn, uint32_t dependency) const;
   void unlink(Txn& txn, uint32_t wait) const;
+  /// Into the list of its dependency, which is to be looked at where that has ended (W3).
   void link(Txn& txn, uint32_t wait) const;
   /// All of a message that is dead, which keeps them. At most kWaitsMax steps, each of at most 9 stores.
   void bury_all(Txn& txn, const Extra& extra) const;
@@ -73,8 +81,10 @@ class Waits {
   void bury(Txn& txn, uint32_t wait) const;
   /// Not finished: ready, delayed, leased or held.
   bool is_unfinished(uint64_t id) const;
+  Standing standing_of(const Dependency& dependency) const;
 
  private:
+  void add_to_ended(Txn& txn, uint32_t dependency) const;
   uint32_t dependency_of(Txn& txn, uint64_t id) const;
   void free_if_unused(Txn& txn, uint32_t dependency) const;
 

@@ -7,7 +7,6 @@
 #include "core/base/bytes.h"
 // fq, this room.
 #include "core/schedule/memory/id_index.h"
-#include "core/schedule/order/outcomes.h"
 #include "core/schedule/states/state.h"
 
 namespace fq {
@@ -16,10 +15,10 @@ namespace {
 constexpr int kStepsMax = 32;
 constexpr size_t kAfterBytes = 8;
 
-bool has_failed(const Region& region, uint64_t id) {
-  if (entry_find(region, id) != kNoIndex) return !Waits(region).is_unfinished(id);
-  const uint32_t ended = outcome_find(region, id);
-  return ended != kNoIndex && outcome_at(region, ended).verdict != RecordType::acked;
+/// Its ack will not come, or not while it is dead.
+bool has_failed(const Region& region, const Wait& wait) {
+  if ((wait.flags & kWaitAny) != 0) return false;
+  return Waits(region).standing_of(region.dependency(wait.dependency)) == Standing::failed;
 }
 
 bool is_linked(const Wait& wait) { return (wait.flags & kWaitLinked) != 0; }
@@ -44,8 +43,9 @@ void Dependents::add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const {
   Extra& extra = region_.extra(region_.entry(static_cast<uint32_t>(slot)).rank);
   for (size_t at = 0; at + kAfterBytes <= after.size(); at += kAfterBytes) {
     const auto word = get_number<uint64_t>(after.data() + at);
-    if ((word & kAfterClosed) != 0) continue;
-    const NewWait wait{word & kMessageIdMax, (word & kAfterAny) != 0, linked};
+    const bool closed = (word & kAfterClosed) != 0, failed = (word & kAfterFailed) != 0;
+    if (closed && !failed) continue;
+    const NewWait wait{word & kMessageIdMax, (word & kAfterAny) != 0, linked && !closed, failed};
     Waits(region_).add(txn, static_cast<uint32_t>(slot), extra, wait);
   }
 }
@@ -53,10 +53,9 @@ void Dependents::add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const {
 void Dependents::hold_again(Txn& txn, const Extra& extra) const {
   const Waits waits(region_);
   each_wait(region_, extra, [&](uint32_t i, const Wait& wait) {
-    const uint64_t id = region_.dependency(wait.dependency).id;
-    const bool unknown = entry_find(region_, id) == kNoIndex && outcome_find(region_, id) == kNoIndex;
+    const Standing standing = waits.standing_of(region_.dependency(wait.dependency));
     waits.unlink(txn, i);  // from what buried it
-    if (unknown || waits.is_unfinished(id)) waits.link(txn, i);
+    if (standing == Standing::unfinished || standing == Standing::forgotten) waits.link(txn, i);
     return true;
   });
 }
@@ -85,10 +84,8 @@ std::optional<uint32_t> Dependents::first_ended() const {
 uint32_t Dependents::failed_wait(const Extra& extra) const {
   uint32_t failed = kNoIndex;
   each_wait(region_, extra, [&](uint32_t i, const Wait& wait) {
-    const bool fails =
-        (wait.flags & kWaitAny) == 0 && has_failed(region_, region_.dependency(wait.dependency).id);
-    if (fails) failed = i;
-    return !fails;
+    if (has_failed(region_, wait)) failed = i;
+    return failed == kNoIndex;
   });
   return failed;
 }
@@ -135,7 +132,7 @@ std::optional<Dependents::Decision> Dependents::decide(Txn& txn, uint32_t index)
     waits.unlink(txn, first);
     if (state_of(waiter) != SlotState::held) continue;
     Decision decision{slot};
-    decision.bury = (wait.flags & kWaitAny) == 0 && has_failed(region_, dependency.id);
+    decision.bury = has_failed(region_, wait);
     bool waits_on = false;
     each_wait(region_, region_.extra(waiter.rank), [&](uint32_t, const Wait& other) {
       ++decision.waits;
@@ -217,6 +214,17 @@ uint32_t Dependents::waits_of(SlotIndex slot, std::span<uint64_t> ids) const {
   uint32_t count = 0;
   each_wait(region_, region_.extra(of.rank), [&](uint32_t, const Wait& wait) {
     if (dead || is_linked(wait)) ids[count++] = region_.dependency(wait.dependency).id;
+    return count < ids.size();
+  });
+  return count;
+}
+
+uint32_t Dependents::failed_of(SlotIndex slot, std::span<uint64_t> ids) const {
+  const Entry& of = region_.entry(static_cast<uint32_t>(slot));
+  if (!has_extra(of)) return 0;
+  uint32_t count = 0;
+  each_wait(region_, region_.extra(of.rank), [&](uint32_t, const Wait& wait) {
+    if (has_failed(region_, wait)) ids[count++] = region_.dependency(wait.dependency).id;
     return count < ids.size();
   });
   return count;

@@ -19,8 +19,9 @@ class Dependents {
 
   /// Adds the waits of a message that comes in. `linked`: it is held. One step each.
   void add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const;
-  /// For a message that is held again: it waits for those that have not ended yet, or that a rebuild does not
-  /// know yet.
+  /// For a message that is held again: it waits for those that have not ended yet. One of which nothing is
+  /// known may be unfinished where a rebuild does not know it yet: it is waited for too, and decided upon
+  /// like one that has ended.
   void hold_again(Txn& txn, const Extra& extra) const;
   /// Whether a kick of this message is to hold it: something that it came after is unfinished.
   bool would_hold(SlotIndex slot) const;
@@ -28,6 +29,8 @@ class Dependents {
   bool is_waited_for(MessageId id) const;
   /// The ids that a held message still waits for, or a dead one did. At most kWaitsMax.
   uint32_t waits_of(SlotIndex slot, std::span<uint64_t> ids) const;
+  /// Of the ids that it came after those whose ack it needed and will not have. At most kWaitsMax.
+  uint32_t failed_of(SlotIndex slot, std::span<uint64_t> ids) const;
 
   /// A dependency that has ended, for which a message may have waited.
   std::optional<uint32_t> first_ended() const;
