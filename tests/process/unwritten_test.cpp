@@ -1,5 +1,6 @@
-// unwritten_test - on a full disk leases, releases, retries, extends, deaths and kicks are done in memory only:
-// fq check knows that, and takes none of it for damage, neither then nor when there is room again.
+// unwritten_test - on a full disk leases, releases, retries, extends and deaths are done in memory only:
+// fq check knows that, and takes none of it for damage, neither then nor when there is room again. A kick is
+// refused.
 //
 // Each thing has a message and a tenant of its own, pushed before the disk is filled. What is left of the
 // journal's room is then used up by releases, so that nothing is written any more but what ends messages.
@@ -45,10 +46,17 @@ class FullQueue {
     REQUIRE(settled.ok());
     CHECK(settled->items.at(0) == expected);
   }
-  void kick(MessageId id) {
-    const auto kicked = door().mutate({&id, 1}, Action::kick);
+  void kick(MessageId id, Action how = Action::kick) {
+    const auto kicked = door().mutate({&id, 1}, how);
+    INFO((kicked.ok() ? std::string() : kicked.error().text));
     REQUIRE(kicked.ok());
     CHECK(kicked->changed == 1);
+  }
+  void refuse_kick(MessageId id, Action how) {
+    const auto kicked = door().mutate({&id, 1}, how);
+    REQUIRE_FALSE(kicked.ok());
+    CHECK(kicked.error().kind == ErrorKind::later);
+    CHECK(door().get(id).value()->state == State::dead);
   }
   /// Somebody leases it by living, and dies.
   void lease_and_die(const std::string& tenant) {
@@ -124,7 +132,8 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
     WARN("a small disk needs root: skipped");
     return;
   }
-  for (const char* tenant : {"leased", "released", "delayed", "retried", "extended", "buried", "died", "churn"})
+  for (const char* tenant :
+       {"leased", "released", "delayed", "retried", "extended", "buried", "died", "churn"})
     q.push({}, tenant);
   q.push({.ttl_ms = kHourMs}, "in time");
   const MessageId worn = q.push({.attempts_max = 1, .unique = "k"}, "worn");
@@ -140,17 +149,16 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
       {"lease", [&] { q.lease("leased"); }},
       {"release", [&] { q.settle({.receipt = q.lease("released"), .verdict = Verdict::release}); }},
       {"release for later",
-       [&] {
-         q.settle({.receipt = q.lease("delayed"), .verdict = Verdict::release, .delay_ms = kHourMs});
-       }},
+       [&] { q.settle({.receipt = q.lease("delayed"), .verdict = Verdict::release, .delay_ms = kHourMs}); }},
       {"retry", [&] { q.settle({.receipt = q.lease("retried"), .verdict = Verdict::retry}); }},
       {"last attempt",
+       [&] { q.settle({.receipt = q.lease("worn"), .verdict = Verdict::retry}, SettleStatus::buried); }},
+      {"extend",
        [&] {
-         q.settle({.receipt = q.lease("worn"), .verdict = Verdict::retry}, SettleStatus::buried);
+         CHECK(q.door().extend({&extended, 1}, 2 * kHourMs).ok());
        }},
-      {"extend", [&] { CHECK(q.door().extend({&extended, 1}, 2 * kHourMs).ok()); }},
       {"bury", [&] { q.settle({.receipt = q.lease("buried"), .verdict = Verdict::bury}); }},
-      {"kick", [&] { q.kick(kicked); }},
+      {"kick", [&] { q.refuse_kick(kicked, Action::kick); }},
       {"first start", [&] { q.settle({.receipt = q.lease("in time"), .verdict = Verdict::release}); }},
       {"death", [&] { q.lease_and_die("died"); }},
       {"what it came after is acked", [&] { q.settle({.receipt = q.lease("parent")}); }},
@@ -165,6 +173,7 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
   CHECK(q.there() == left);
 
   q.make_room();
+  q.kick(kicked);
   q.spool().check_clean();
   for (const char* tenant : {"released", "retried", "died", "in time", "freed", "kicked"}) {
     INFO(tenant << ", with room again");
@@ -184,6 +193,36 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
   q.leave();
   std::filesystem::remove(q.spool().queue("segment"));
   CHECK(q.there() == left);
+  q.spool().check_clean();
+}
+
+TEST_CASE("a full disk refuses a kick that forgets steps, and their outputs stay") {
+  FullQueue q;
+  if (!q.possible()) {
+    WARN("a small disk needs root: skipped");
+    return;
+  }
+  q.push({}, "churn");
+  const MessageId id = q.push({}, "stepped");
+  const Receipt receipt = q.lease("stepped");
+  const std::string output(100'000, 'o');
+  REQUIRE(q.door().steps()->keep(receipt, "big", as_bytes(output)).value() == SettleStatus::ok);
+  q.settle({.receipt = receipt, .verdict = Verdict::bury});
+  q.fill();
+  q.refuse_kick(id, Action::kick);
+  q.refuse_kick(id, Action::kick_fresh);
+  const auto stored = [&] { return q.door().steps()->list(id).value()->size(); };
+  const auto has_output = [&] { return !std::filesystem::is_empty(q.spool().queue("blobs")); };
+  CHECK(stored() == 1);
+  CHECK(has_output());
+  q.leave();
+  std::filesystem::remove(q.spool().queue("segment"));
+  q.spool().check_clean();
+  CHECK(stored() == 1);
+  q.make_room();
+  q.kick(id, Action::kick_fresh);
+  CHECK(stored() == 0);
+  CHECK_FALSE(has_output());
   q.spool().check_clean();
 }
 

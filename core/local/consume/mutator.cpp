@@ -19,7 +19,7 @@ bool takes(Action action, SlotState state) {
 Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* filter,
                                      std::optional<uint64_t> item_position) {
   SettleStatus status = SettleStatus::gone;
-  FQ_TRY(endings_.write_ends([&]() -> Result<Obstacle> {
+  const auto work = [&]() -> Result<Obstacle> {
     status = SettleStatus::gone;
     gate().fire_timers(gate().now());
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
@@ -49,7 +49,10 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     events_.append(type, *slot, gate().now());
     status = SettleStatus::ok;
     return Obstacle::none;
-  }));
+  };
+  // A kick ends nothing, so a full disk refuses it: done in memory only it would be undone by a crash, and
+  // the outputs of the steps that it forgot would be gone.
+  FQ_TRY(action == Action::cancel ? endings_.write_ends(work) : writer_.write(work));
   return status;
 }
 

@@ -14,7 +14,7 @@
 // and the purpose of a record (Purpose) says how much of it that record has to leave:
 //
 //                          ends   burials   care   takes
-//   accept, event          keep   keep      keep   the rest: pushes, settings; leases, retries, releases...
+//   accept, event          keep   keep      keep   the rest: pushes, kicks, settings; leases, retries...
 //   care                   keep   keep      use    LOW, CLOCK, LIMITS, records carried forward
 //   bury                   keep   use       use    burials
 //   end                    use    use       use    acks, cancels
@@ -22,7 +22,7 @@
 // Ends are 64 bytes for every message, burials as much for the first 16,384 of those that are not dead. Care
 // is one record of the largest size, and the bytes that keys and settings take to be carried forward. On a
 // full disk an event or a burial that finds no room is done and not written: after a crash its message is
-// where it was before.
+// where it was before. What is accepted, a push, a kick or a setting, is refused then.
 #pragma once
 
 // fq, this room.
