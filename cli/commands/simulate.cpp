@@ -112,6 +112,9 @@ void say_assumptions(const Recording& recording, uint32_t slots, bool slots_give
   if (assumed.pushed_before > 0)
     say("simulate: the push of " + counted(assumed.pushed_before, "message") +
         " lies before that: taken as ready from then on, and their waits are not counted");
+  if (assumed.arrived > 0)
+    say("simulate: " + counted(assumed.arrived, "message") +
+        " came from another queue: taken as ready from then on, and their waits are not counted");
   if (assumed.nameless > 0)
     say("simulate: " + counted(assumed.nameless, "run") +
         " left out: nothing tells any more whose message it was");

@@ -16,9 +16,9 @@ constexpr int64_t kTakenAheadMs = 20;
 
 /// What a word stands for, for as long as the program runs: an event's texts go with its page.
 std::string_view word_of(std::string_view event) {
-  constexpr std::string_view kWords[] = {"pushed",   "leased",  "extended", "acked",     "retried",
-                                         "released", "died",    "buried",   "cancelled", "kicked",
-                                         "freed",    "expired", "set",      "replaced",  "edited"};
+  constexpr std::string_view kWords[] = {"pushed", "leased",   "extended",  "acked",  "retried", "released",
+                                         "died",   "buried",   "cancelled", "kicked", "freed",   "expired",
+                                         "set",    "replaced", "edited",    "left",   "arrived"};
   const auto found = std::find(std::begin(kWords), std::end(kWords), event);
   return found == std::end(kWords) ? std::string_view() : *found;
 }
@@ -31,7 +31,7 @@ void Recording::add(const Event& event) {
   begin_ms_ = std::min(begin_ms_, event.at_wall_ms);
   end_ms_ = std::max(end_ms_, event.at_wall_ms);
   if (word == "set") return add_setting(event);
-  if (word == "pushed") return add_push(event);
+  if (word == "pushed" || word == "arrived") return add_push(event);
   if (word == "leased") return add_start(event);
   if (word == "kicked") return add_kick(event);
   if (word == "acked") return add_end(event, RunEnding::acked);
@@ -39,13 +39,23 @@ void Recording::add(const Event& event) {
   if (word == "released") return add_end(event, RunEnding::released);
   if (word == "died") return add_end(event, RunEnding::died);
   if (word == "buried") return add_end(event, RunEnding::buried);
-  if (word == "cancelled") return add_end(event, RunEnding::cancelled);
+  if (word == "cancelled" || word == "left") return add_end(event, RunEnding::cancelled);
   Message* message = find(event, false);
   if (message == nullptr) return;
   if (word == "extended") message->lease_until_ms = event.until_wall_ms;
   // What it came after lies before the beginning, or is one that the simulation lets it go for.
-  if (word == "freed" && message->after.empty() && message->first_run == kNoIndex)
-    message->due_ms = std::max(message->due_ms, event.at_wall_ms);
+  if (word == "freed") add_freed(*message, event);
+}
+
+/// It is held no longer. One whose job slept until others had ended comes back now; of one that has not run,
+/// what it came after lies before the beginning, or is one that the simulation lets it go for.
+void Recording::add_freed(Message& message, const Event& event) {
+  if (message.first_run != kNoIndex) {
+    RecordedRun& run = runs_[message.last_run];
+    if (!message.running) run.back_ms = std::max(run.back_ms, event.at_wall_ms);
+  } else if (message.after.empty()) {
+    message.due_ms = std::max(message.due_ms, event.at_wall_ms);
+  }
 }
 
 /// Null: nothing is known of it, or this was told before. `begins`: it may be one that was there before.
@@ -57,11 +67,12 @@ Recording::Message* Recording::find(const Event& event, bool begins) {
     return nullptr;
   }
   if (is_new) {
+    const bool arrives = event.event == "arrived";
     Message& message = messages_.emplace_back();
     message.tenant = tenant_number(event.tenant);
-    message.pushed_ms = event.event == "pushed" ? event.at_wall_ms : begin_ms_;
     message.whole = event.event == "pushed";
-    if (!message.whole) ++assumed_.pushed_before;
+    message.pushed_ms = message.whole || arrives ? event.at_wall_ms : begin_ms_;
+    if (!message.whole) ++(arrives ? assumed_.arrived : assumed_.pushed_before);
     timeline_.push_back({message.pushed_ms, Happening::What::push, messages_.size()});
   }
   Message& message = messages_[found->second];

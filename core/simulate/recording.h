@@ -23,6 +23,7 @@ class Recording : public Load {
  public:
   struct Assumed {
     uint64_t pushed_before = 0;  // messages whose push was not told: ready from the beginning, not counted
+    uint64_t arrived = 0;        // messages from another queue: ready when they came, not counted
     uint64_t nameless = 0;       // runs of messages of which nothing tells whose they are: left out
     uint64_t without_run = 0;    // that had not started by the end: they run as long as others do
     uint64_t cut_off = 0;        // runs that had not ended by the end, and are taken to have
@@ -87,6 +88,7 @@ class Recording : public Load {
   void add_start(const Event& event);
   void add_end(const Event& event, RunEnding ending);
   void add_kick(const Event& event);
+  void add_freed(Message& message, const Event& event);
   void add_setting(const Event& event);
   void happen(Happening::What what, const Event& event, uint64_t which);
   void close_run(Message& message, int64_t end_ms, RunEnding ending, int64_t back_ms);

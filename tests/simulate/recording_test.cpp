@@ -65,6 +65,35 @@ TEST_CASE("what was cancelled before its turn is not served") {
   CHECK(figures_of(after, "a").run_ms == 10);
 }
 
+TEST_CASE("what was moved away before its turn is not served, and waits no longer") {
+  Story story;
+  story.push(1, "a", 0).push(2, "a", 0).end("leaving", 1, "a", 4).end("left", 1, "a", 5);
+  story.run(2, "a", 10, 20).finish();
+  for (const Report& report : {story.as_it_was(), story.by_turn()}) {
+    CHECK(waits(report, "a") == "1 10/10/10");
+    CHECK(figures_of(report, "a").run_ms == 10);
+    CHECK(report.left == 0);
+  }
+}
+
+TEST_CASE("what came from another queue has its turn from then on, and no wait") {
+  Story story;
+  story.push(1, "c", 0).run(1, "c", 0, 20).end("arrived", 2, "b", 100).end("freed", 2, "b", 101);
+  story.push(3, "a", 105).run(2, "b", 150, 160).run(3, "a", 160, 170).finish();
+  CHECK(waits(story.as_it_was(), "a") == "1 55/55/55");
+  CHECK(waits(story.by_turn(), "a") == "1 6/6/6");
+  CHECK(figures_of(story.by_turn(), "b").count == 0);
+  CHECK(story.recording.assumed().arrived == 1);
+  CHECK(story.recording.assumed().pushed_before == 0);
+}
+
+TEST_CASE("what slept until others had ended comes back as long after its run as it did") {
+  Story story;
+  story.push(1, "a", 0).start(1, "a", 0).end("released", 1, "a", 10).end("freed", 1, "a", 500);
+  story.run(1, "a", 500, 510).push(2, "b", 12).run(2, "b", 20, 420).finish();
+  CHECK(waits(story.by_turn(), "b") == "1 0/0/0");
+}
+
 TEST_CASE("what expired before its turn is not served") {
   Story story;
   Event push = Story::about("pushed", 1, "a", 0);
