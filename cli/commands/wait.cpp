@@ -53,10 +53,12 @@ Result<std::vector<MessageId>> unfinished(Queue& queue, Filter filter) {
   return ids;
 }
 
-/// 0 if all were acked, else as the first that was not.
-Result<Exit> exit_of_ends(const Session& session, Queue& queue, const std::vector<MessageId>& ids) {
-  for (const MessageId id : ids) {
-    FQ_TRY_SET(const Exit exit, exit_of_end(session, queue, id));
+/// 0 if all were acked, else as the first that was not. How the others ended may be forgotten by now.
+Result<Exit> exit_of_ends(const Session& session, Queue& queue, const EndRequest& request) {
+  for (size_t i = 0; i < request.ids.size(); ++i) {
+    if (request.ends[i] == State::acked) continue;
+    if (request.ends[i] == State::cancelled) return Exit::nothing;
+    FQ_TRY_SET(const Exit exit, exit_of_end(session, queue, request.ids[i]));
     if (exit != Exit::done) return exit;
   }
   return Exit::done;
@@ -96,10 +98,12 @@ Result<Exit> run_wait(const Arguments& arguments, Session& session) {
     FQ_TRY_SET(const bool known, all_known(session, *queue, ids));
     if (!known) return Exit::nothing;
   }
+  std::vector<std::optional<State>> ends(ids.size());
   request.ids = ids;
+  request.ends = ends;
   FQ_TRY_SET(const EndStatus status, await_ends(*queue, request));
   if (status == EndStatus::timed_out) return Exit::later;
-  return request.until_idle ? Exit::done : exit_of_ends(session, *queue, ids);
+  return request.until_idle ? Exit::done : exit_of_ends(session, *queue, request);
 }
 
 }  // namespace

@@ -267,7 +267,9 @@ void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, co
   if (acked) {
     add_to(open_sums(txn, region_.root), counters.acked, 1);
     add_to(region_.open(txn, tenant), &Tenant::acked, 1);
-  } else if (verdict != RecordType::left) {
+  } else if (verdict == RecordType::left) {
+    add_to(txn, counters.left, 1);
+  } else {
     add_to(txn, counters.cancelled, 1);
     add_to(txn, tenant.cancelled, 1);
   }

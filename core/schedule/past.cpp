@@ -32,6 +32,11 @@ std::optional<Outcome> Past::outcome(MessageId id) const {
   return outcome_at(region_, slot);
 }
 
+uint64_t Past::end_count() const {
+  const RootCounters& ends = region_.root.counters;
+  return ends.acked + ends.cancelled + ends.left;
+}
+
 uint32_t Past::forget_outcomes(Txn& txn, uint32_t most) const {
   const uint32_t count = std::min<uint32_t>(most, region_.root.outcome_count);
   for (uint32_t i = 0; i < count; ++i) outcome_forget(txn, region_);

@@ -19,6 +19,8 @@ class Past {
   explicit Past(const Region& region) : region_(region) {}
 
   std::optional<Outcome> outcome(MessageId id) const;
+  /// How many ends there were; it may begin anew with a new segment.
+  uint64_t end_count() const;
   /// Frees the slots of at most `most` outcomes, the oldest first; returns how many. Two steps each.
   uint32_t forget_outcomes(Txn& txn, uint32_t most) const;
   /// Counts since the queue was made.

@@ -77,6 +77,27 @@ TEST_CASE("who is not known has ended, and so have none at all") {
   CHECK(look(q, {MessageId{4'711}, id}) == EndStatus::timed_out);
 }
 
+TEST_CASE("how each has ended is told, also while others are waited for") {
+  ON_EVERY_ENGINE(q);
+  const MessageId acked = q.push("t", "acked"), dead = q.push("t", "dead");
+  const MessageId open = q.push("t", "open"), cancelled = q.push("t", "cancelled");
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(q.mutate({cancelled}, Action::cancel).changed == 1);
+  const std::vector<MessageId> ids = {acked, dead, open, MessageId{4'711}, cancelled};
+  std::vector<std::optional<State>> ends(ids.size());
+  EndRequest request{.ids = ids, .ends = ends};
+  request.wait_ms = 0;
+  using Ends = std::vector<std::optional<State>>;
+  CHECK(q.door().await_end(request).value() == EndStatus::timed_out);
+  CHECK(ends == Ends{State::acked, State::dead, {}, {}, State::cancelled});
+  // It has ended all the same.
+  CHECK(q.mutate({dead}, Action::kick).changed == 1);
+  CHECK(q.mutate({open}, Action::cancel).changed == 1);
+  CHECK(q.door().await_end(request).value() == EndStatus::ended);
+  CHECK(ends == Ends{State::acked, State::dead, State::cancelled, {}, State::cancelled});
+}
+
 TEST_CASE("a lease that runs out on the last attempt ends its message") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("t", "only", {.attempts_max = 1});

@@ -99,6 +99,23 @@ gives 64 'does not go with a batch' fq push --lines --wait --file "$0"
 gives 64 'does not go with --wait' fq push x --wait --json
 gives 64 'not a duration' fq push x --wait=5
 
+# How one has ended is known, though so many end before the last one that a queue forgets it.
+if here; then
+  first=$(fq push -q long -t wanted first) last=$(fq push -q long -t wanted last)
+  "$FQ" wait -q long "$first" "$last" & by_id=$!
+  "$FQ" wait -q long -t wanted & by_tenant=$!
+  for pid in $by_id $by_tenant; do await grep -q '^State:.S' "/proc/$pid/status"; done
+  fq pop -q long -t wanted >/dev/null
+  seq 66000 | fq push -q long -t others --lines >/dev/null
+  fq cancel -q long -t others >/dev/null
+  gives 1 'not in queue' fq wait -q long "$first"
+  fq pop -q long -t wanted >/dev/null
+  wait $by_id
+  is 'two ids, one of which ended long before' 0 $?
+  wait $by_tenant
+  is 'likewise by tenant' 0 $?
+fi
+
 # Words.
 gives 64 'for which?' fq wait
 gives 64 'does not go with --all' fq wait --all 1

@@ -275,10 +275,16 @@ bool ModelQueue::have_ended(const EndRequest& request) {
   Model& model = store_->model;
   model.fire_timers();
   if (request.until_idle) return model.is_idle();
-  return std::all_of(request.ids.begin(), request.ids.end(), [&](MessageId id) {
-    const Model::Message* message = model.find(id);
-    return message == nullptr || message->info.state == State::dead || is_finished(message->info.state);
-  });
+  bool all = true;
+  for (size_t i = 0; i < request.ids.size(); ++i) {
+    const bool noted = !request.ends.empty() && request.ends[i];
+    const Model::Message* message = noted ? nullptr : model.find(request.ids[i]);
+    if (message == nullptr) continue;
+    const bool ended = message->info.state == State::dead || is_finished(message->info.state);
+    if (ended && !request.ends.empty()) request.ends[i] = message->info.state;
+    all = all && ended;
+  }
+  return all;
 }
 
 Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {

@@ -2,8 +2,11 @@
 
 // System.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 // fq, below us.
 #include "core/local/files/ended/ended_log.h"
 // Tests.
@@ -172,6 +175,24 @@ TEST_CASE("an attempt that is not the last notes nothing") {
   REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry, .output = &output}) ==
           SettleStatus::ok);
   CHECK_FALSE(std::filesystem::exists(q.path("ended")));
+}
+
+TEST_CASE("how one ended that is waited for is told, though it is forgotten by the last end", "[threads]") {
+  SpoolFixture q;
+  const std::vector<MessageId> ids = {MessageId{q.push("first")}, MessageId{q.push("last")}};
+  std::vector<std::optional<State>> ends(ids.size());
+  const std::unique_ptr<Queue> patient = q.open();
+  std::thread thread([&] {
+    const Result<EndStatus> status = patient->await_end({.ids = ids, .ends = ends});
+    if (!status.ok()) ends.clear();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // nothing tells that it sleeps
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  q.forget_outcomes();
+  CHECK_FALSE(q.door().get(ids[0]).value());
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  thread.join();
+  CHECK(ends == std::vector<std::optional<State>>{State::acked, State::acked});
 }
 
 }  // namespace fq::test

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <bitset>
 // fq, below us.
 #include "core/api/receipt.h"
 // fq, this room.
@@ -17,6 +18,7 @@ constexpr size_t kEndsPerLook = 256;
 constexpr size_t kLeasesPerLook = 1024;
 constexpr uint32_t kControlsPerLook = 4096;
 constexpr int kIdleTries = 4;  // against a queue that changes
+constexpr size_t kEnded = SIZE_MAX;
 
 }  // namespace
 
@@ -128,41 +130,78 @@ bool Watcher::has_ended(MessageId id) {
   return !pending || schedule().past().outcome(id).has_value();
 }
 
-/// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
-Result<bool> Watcher::scan_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
+/// Of one that has ended; none: nobody knows. Needs: the lock.
+std::optional<State> Watcher::end_of(MessageId id) {
+  if (schedule().messages().find(id)) return State::dead;
+  const std::optional<Outcome> outcome = schedule().past().outcome(id);
+  if (!outcome) return std::nullopt;
+  if (outcome->verdict == RecordType::left) return State::moved;
+  return outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
+}
+
+/// So many have ended since all were looked at that soon it is not known any more how. Needs: the lock.
+bool Watcher::may_forget(const OpenEnds& open) {
+  const uint64_t ends = schedule().past().end_count();
+  return ends < open.ends_then || ends - open.ends_then > schedule().root().outcome_count / 2;
+}
+
+/// Finds more of them that have ended. Mostly it looks from the first on as far as one that has not; at all
+/// of them only before the queue forgets how they ended, so that each end costs one look.
+Result<bool> Watcher::scan_ends(const EndRequest& request, OpenEnds& open, int64_t& timer_ms) {
   FQ_TRY(reaper_.reap_all(gate().now()));
-  bool ended = false;
   if (request.until_idle) {
-    FQ_TRY_SET(ended, is_idle());
+    FQ_TRY_SET(const bool idle, is_idle());
     FQ_TRY(
         locked([&]() -> Result<void> { return timer_ms = schedule().timers().next_ms(), Result<void>(); }));
-    return ended;
+    return idle;
   }
+  bool all = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    all = !open.looked || may_forget(open);
+    if (all) open.ends_then = schedule().past().end_count();
+    return {};
+  }));
+  open.looked = true;
+  std::vector<size_t>& places = open.places;
   bool stuck = false;
-  while (!ended && !stuck) {
+  for (size_t from = open.first; from < places.size() && (all || !stuck); from += kEndsPerLook) {
+    const size_t to = std::min(from + kEndsPerLook, places.size());
+    std::bitset<kEndsPerLook> ended;
     FQ_TRY(locked([&]() -> Result<void> {
       gate().fire_timers(gate().now());
       timer_ms = schedule().timers().next_ms();
-      const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
-      while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;
-      stuck = ended_count < end;
-      ended = ended_count == request.ids.size();
+      ended.reset();
+      for (size_t i = from; i < to && (all || i == from || ended[i - from - 1]); ++i) {
+        const MessageId id = request.ids[places[i]];
+        ended[i - from] = has_ended(id);
+        if (ended[i - from] && !request.ends.empty()) request.ends[places[i]] = end_of(id);
+      }
       return {};
     }));
+    for (size_t i = from; i < to; ++i)
+      if (ended[i - from]) places[i] = kEnded;
+    stuck = !ended[to - from - 1];
   }
-  return ended;
+  if (all) {
+    places.erase(std::remove(places.begin() + static_cast<std::ptrdiff_t>(open.first), places.end(), kEnded),
+                 places.end());
+  }
+  while (open.first < places.size() && places[open.first] == kEnded) ++open.first;
+  return open.first == places.size();
 }
 
 Result<EndStatus> Watcher::await_end(const EndRequest& request) {
   const int64_t deadline_ms =
       request.wait_ms ? clock().boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
-  size_t ended_count = 0;
+  OpenEnds open;
+  for (size_t i = 0; i < request.ids.size(); ++i)
+    if (request.ends.empty() || !request.ends[i]) open.places.push_back(i);
   for (;;) {
     SegmentHeader& shared = header();
     const WaiterCounted counted(&shared.end_waiters);
     const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
     int64_t timer_ms = kNever;
-    FQ_TRY_SET(const bool ended, scan_ends(request, ended_count, timer_ms));
+    FQ_TRY_SET(const bool ended, scan_ends(request, open, timer_ms));
     // An end is told only once it can no longer be lost.
     if (ended && !syncs_lazily()) {
       FQ_TRY(link_.wait_all_durable());

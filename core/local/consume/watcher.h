@@ -37,8 +37,17 @@ class Watcher : private Linked {
     uint64_t event_position = 0;
   };
   std::optional<LeaseChange::What> change_of(WatchedLease& lease);
+  /// Of the ids that are waited for those that have not ended, as far as that is known.
+  struct OpenEnds {
+    std::vector<size_t> places;
+    size_t first = 0;        // those before it have ended
+    bool looked = false;     // at all of them, once
+    uint64_t ends_then = 0;  // of the queue, when all were looked at last
+  };
   bool has_ended(MessageId id);
-  Result<bool> scan_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
+  std::optional<State> end_of(MessageId id);
+  bool may_forget(const OpenEnds& open);
+  Result<bool> scan_ends(const EndRequest& request, OpenEnds& open, int64_t& timer_ms);
 
   Reaper& reaper_;
   std::map<uint64_t, WatchedLease> watched_;  // by message

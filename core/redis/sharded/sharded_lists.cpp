@@ -98,15 +98,24 @@ Result<MutateReply> ShardedLists::mutate(std::span<const MessageId> ids, Action 
   return reply;
 }
 
-Result<std::optional<MessageId>> ShardedLists::unended(std::span<const MessageId> ids) {
-  const auto groups = by_shard(ids, [this](MessageId id) { return shards_.of_id(id); });
+Result<std::optional<MessageId>> ShardedLists::unended(const EndRequest& request, bool all) {
+  const auto groups = by_shard(request.ids, [this](MessageId id) { return shards_.of_id(id); });
+  std::optional<MessageId> open;
   for (const auto& [shard, places] : groups) {
     std::vector<MessageId> some;
-    for (const size_t place : places) some.push_back(ids[place]);
-    FQ_TRY_SET(const std::optional<MessageId> open, shards_.at(shard).looker().unended(some));
-    if (open) return open;
+    std::vector<std::optional<State>> ends;
+    for (const size_t place : places) some.push_back(request.ids[place]);
+    if (!request.ends.empty())
+      for (const size_t place : places) ends.push_back(request.ends[place]);
+    EndRequest of_shard;
+    of_shard.ids = some;
+    of_shard.ends = ends;
+    FQ_TRY_SET(const std::optional<MessageId> there, shards_.at(shard).looker().unended(of_shard, all));
+    for (size_t i = 0; i < ends.size(); ++i) request.ends[places[i]] = ends[i];
+    if (!open) open = there;
+    if (open && !all) break;
   }
-  return std::optional<MessageId>();
+  return open;
 }
 
 }  // namespace fq

@@ -20,8 +20,8 @@ class ShardedLists {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
     return mutate_page(*this, filter, action, from, n);
   }
-  /// One of them that has not ended; none: all have.
-  Result<std::optional<MessageId>> unended(std::span<const MessageId> ids);
+  /// One of its ids that has not ended, as RedisLook::unended.
+  Result<std::optional<MessageId>> unended(const EndRequest& request, bool all);
 
  private:
   /// The shard that has all of it; none: any may have some.

@@ -33,6 +33,7 @@ Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) 
 Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt);
   Awaiting awaiting;
+  WholeLooks whole;
   for (;;) {
     std::optional<size_t> busy;
     Awaited what = {.what = Awaited::What::idle};
@@ -40,7 +41,7 @@ Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
     if (request.until_idle) {
       FQ_TRY_SET(ended, leases_.is_idle(busy));
     } else {
-      FQ_TRY_SET(const std::optional<MessageId> open, lists_.unended(request.ids));
+      FQ_TRY_SET(const std::optional<MessageId> open, lists_.unended(request, whole.is_due()));
       ended = !open;
       if (open) busy = shards_.of_id(*open), what = awaited_end(*open);
     }

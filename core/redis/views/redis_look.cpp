@@ -20,6 +20,13 @@ constexpr size_t kBesideCountsBytes = 3 * sizeof(double);  // how many return, a
 constexpr uint16_t kStopped = 1, kDead = 2;  // of who attends, see core/redis/lua/keys/sessions.lua
 constexpr size_t kTenantsPerCall = 256;      // whose reasons are looked for: a page takes some milliseconds
 
+/// As look.lua says how a message has ended; none: nobody knows.
+std::optional<State> end_told_by(int64_t how) {
+  if (how == 2) return State::acked;
+  if (how == 3) return State::cancelled;
+  return how == 4 ? std::optional(State::dead) : std::nullopt;
+}
+
 StatsRow row_of(std::string_view bytes) {
   Unpacker sums(bytes);
   StatsRow row;
@@ -221,19 +228,27 @@ Result<MessagePage> RedisLook::ended(const Filter& filter, const Cursor& cursor,
 }
 
 /// The last of them: who waits for all waits for that one, and others have ended by then more often than not.
-Result<std::optional<MessageId>> RedisLook::unended(std::span<const MessageId> ids) {
-  for (size_t left = ids.size(); left > 0;) {
-    const size_t count = std::min(kIdsPerCall, left);
-    left -= count;
+Result<std::optional<MessageId>> RedisLook::unended(const EndRequest& request, bool all) {
+  const std::span<const MessageId> ids = request.ids;
+  std::optional<MessageId> open;
+  for (size_t left = ids.size(); left > 0 && (all || !open);) {
     ArgumentList arguments;
     arguments.borrow("ended");
-    for (const MessageId id : ids.subspan(left, count))
-      arguments.add(std::to_string(std::min(number(id), kMessageIdMax)));
+    std::vector<size_t> places;
+    for (; left > 0 && places.size() < kIdsPerCall; --left) {
+      if (!request.ends.empty() && request.ends[left - 1]) continue;
+      places.push_back(left - 1);
+      arguments.add(std::to_string(std::min(number(ids[left - 1]), kMessageIdMax)));
+    }
+    if (places.empty()) break;
     FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
-    for (size_t i = count; i-- > 0;)
-      if (reply.at(1).at(i).number != 1) return std::optional(ids[left + i]);
+    for (size_t i = 0; i < places.size(); ++i) {
+      const int64_t how = reply.at(1).at(i).number;
+      if (how == 0 && !open) open = ids[places[i]];
+      if (how != 0 && !request.ends.empty()) request.ends[places[i]] = end_told_by(how);
+    }
   }
-  return std::optional<MessageId>();
+  return open;
 }
 
 Result<bool> RedisLook::is_idle() {
@@ -244,13 +259,14 @@ Result<bool> RedisLook::is_idle() {
 Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt);
   Awaiting awaiting;
+  WholeLooks whole;
   for (;;) {
     Awaited what = {.what = Awaited::What::idle};
     bool ended = false;
     if (request.until_idle) {
       FQ_TRY_SET(ended, is_idle());
     } else {
-      FQ_TRY_SET(const std::optional<MessageId> open, unended(request.ids));
+      FQ_TRY_SET(const std::optional<MessageId> open, unended(request, whole.is_due()));
       ended = !open;
       if (open) what = awaited_end(*open);
     }

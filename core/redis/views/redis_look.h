@@ -32,8 +32,9 @@ class RedisLook {
   Result<std::map<std::string, Session>> sessions();
   /// As others are told of it; none: it does nothing that they would ask for.
   static std::optional<Attendee> told_of(Session session);
-  /// The last of them that has not ended; none: all have.
-  Result<std::optional<MessageId>> unended(std::span<const MessageId> ids);
+  /// The last of its ids that has not ended; none: all have. How those have ended that it looks at is noted
+  /// in `request.ends`; with `all` it looks at each.
+  Result<std::optional<MessageId>> unended(const EndRequest& request, bool all);
   Result<bool> is_idle();
   /// Its times are added to these, and its tenants that have something ready.
   Result<StatsRow> sums(TimeCounts& waited, TimeCounts& ran, Standings& standings);

@@ -14,11 +14,20 @@ namespace fq {
 
 namespace {
 
+// Chosen: no server ends half of the messages that a shard remembers in that time, one by one.
+constexpr int64_t kWholeLookMs = 2'000;
 constexpr int64_t kManyEachMs = 50;  // a look at many shards is dear: whoever rings
 
 std::string letter_of(Awaited::What what) { return std::string(1, static_cast<char>(what)); }
 
 }  // namespace
+
+bool WholeLooks::is_due() {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (looked_ms_ && now_ms - *looked_ms_ < kWholeLookMs) return false;
+  looked_ms_ = now_ms;
+  return true;
+}
 
 Awaited awaited_end(MessageId id) {
   return {.what = Awaited::What::end, .id = std::to_string(std::min(number(id), kMessageIdMax))};

@@ -6,6 +6,7 @@
 
 // System.
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -30,6 +31,17 @@ struct Awaited {
 
 /// The end of this message.
 Awaited awaited_end(MessageId id);
+
+/// Who waits for many messages looks for one of them, and now and then at all: a shard forgets how they
+/// ended.
+class WholeLooks {
+ public:
+  /// The first one is.
+  bool is_due();
+
+ private:
+  std::optional<int64_t> looked_ms_;
+};
 
 class Awaiting {
  public:

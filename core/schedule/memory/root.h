@@ -79,6 +79,7 @@ struct Holder {
 struct RootCounters {
   SumField<uint64_t> pushed, popped, acked;
   Shared<uint64_t> retried, released, buried, expired, cancelled, recoveries;
+  Shared<uint64_t> left;  // into other queues, since this segment was made
 };
 
 /// See terms.h.

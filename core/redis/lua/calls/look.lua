@@ -95,13 +95,13 @@ local LOOKS = {
     end
     return found
   end,
-  -- ids: of each whether it has ended, or nobody knows of it.
+  -- ids: of each 0 where it has not ended, else how it has: acked, cancelled, dead, or 1: nobody knows, or it was moved.
   ended = function(call, args)
-    local found = {}
+    local found, ends = {}, {acked = 2, cancelled = 3, [records.DEAD] = 4}
     for i = 2, #args do
       local state = store.state(call, tonumber(args[i]))
       local is_over = (state == nil or store.has_ended(state)) and not store.is_leaving(call, tonumber(args[i]))
-      found[#found + 1] = is_over and 1 or 0
+      found[#found + 1] = not is_over and 0 or state == nil and 1 or ends[state]
     end
     return found
   end,
