@@ -102,7 +102,7 @@ function M.ties(bytes)
   t.key = string.sub(bytes, TIES_BYTES + 1, TIES_BYTES + key_bytes)
   for at = TIES_BYTES + 1 + key_bytes, #bytes + 1 - WAIT_BYTES, WAIT_BYTES do
     local id, any, closed, began = struct.unpack(WAIT, bytes, at)
-    t.waits[#t.waits + 1] = {id = id, any = any > 0, for_key = any == 2, closed = closed == 1, began = began}
+    t.waits[#t.waits + 1] = {id = id, any = any > 0, for_key = any == 2, closed = closed > 0, acked = closed == 2, began = began}
   end
   return t
 end
@@ -110,7 +110,7 @@ end
 function M.ties_bytes(t)
   local parts = {struct.pack(TIES, t.due, t.delay, t.unique_for, t.behind, t.follower, #t.key), t.key}
   for _, w in ipairs(t.waits) do
-    parts[#parts + 1] = struct.pack(WAIT, w.id, w.for_key and 2 or w.any and 1 or 0, w.closed and 1 or 0, w.began)
+    parts[#parts + 1] = struct.pack(WAIT, w.id, w.for_key and 2 or w.any and 1 or 0, w.acked and 2 or w.closed and 1 or 0, w.began)
   end
   return table.concat(parts)
 end

@@ -53,7 +53,8 @@ local function settle_wait(call, m, ended, state)
   for _, wait in ipairs(ties.waits) do
     if wait.id == ended then
       waits.close(call, m, wait)
-      failed = not wait.any and state ~= 'acked'
+      wait.acked = state == 'acked'
+      failed = not wait.any and not wait.acked
     end
     open = open or not wait.closed
   end
@@ -76,7 +77,9 @@ function M.kick(call, m)
   if ties and #ties.waits > 0 then
     waits.leave(call, m)
     for _, wait in ipairs(ties.waits) do
-      wait.closed = store.has_ended(store.state(call, wait.id)) or store.state(call, wait.id) == nil
+      local state = store.state(call, wait.id)
+      wait.closed = store.has_ended(state) or state == nil
+      wait.acked = state == 'acked' or state == nil and wait.acked
       wait.began = waits.began(call)
       holds = holds or not wait.closed
     end
@@ -85,10 +88,12 @@ function M.kick(call, m)
   messages.kick(call, m, holds)
 end
 
--- Of those that it came after the first that has failed and lives no more; nil: none.
+-- Of those that it came after the first that has failed and lives no more; nil: none. One that nobody knows any more
+-- counts as it ended, if it ended while it was waited for, and else as failed.
 local function failed_by(call, m)
   for _, wait in ipairs(store.ties(call, m).waits) do
     local state = store.state(call, wait.id)
+    if state == nil and wait.acked then state = 'acked' end
     if not wait.any and state ~= 'acked' and (state == nil or store.has_ended(state)) then return wait.id end
   end
   return nil
