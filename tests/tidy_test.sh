@@ -21,7 +21,7 @@ allowed_for() {
     core/schedule/*) echo 'core/(schedule|base)/|core/journal/record\.h' ;;
     core/api/*) echo 'core/(api|base)/' ;;
     core/engine/*) echo 'core/(engine|api|base)/' ;;
-    core/policy/*) echo 'core/(policy|api|base)/' ;;
+    core/policy/*) echo 'core/(policy|engine|api|base)/' ;;
     core/simulate/*) echo 'core/(simulate|api|schedule|base)/|core/journal/record\.h' ;;
     core/local/*) echo 'core/(local|engine|api|journal|schedule|shm|base)/' ;;
     core/redis/*) echo 'core/(redis|engine|api|base)/' ;;

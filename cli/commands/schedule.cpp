@@ -217,8 +217,9 @@ Result<Exit> remove(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
   FQ_TRY_SET(const bool there, schedules->remove(name));
   if (!there) return refuse_missing(name);
-  // What it stood in front of, if fq.toml has one of this name.
-  FQ_TRY(load_schedules(*queue, session.location()));
+  // What it stood in front of, if fq.toml has one of this name. That it cannot be used has been said.
+  Result<void> loaded = load_schedules(*queue, session.location());
+  if (!loaded && !is_policy_fault(loaded.error())) return std::move(loaded).error();
   return Exit::done;
 }
 

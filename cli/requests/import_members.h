@@ -101,8 +101,7 @@ class Members {
       const auto word = each.value.kind != Kind::text ? std::nullopt
                         : coded != nullptr            ? base64_decode(each.value.text)
                                                       : std::optional(each.value.text);
-      if (!word || word->find('\0') != std::string::npos)
-        return wrong_member(name, "an array of texts without a NUL");
+      if (!word) return wrong_member(name, "an array of texts");
       words.push_back(*word);
     }
     return words;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 // fq, below us.
+#include "core/api/command_check.h"
 #include "core/base/clock.h"
 #include "core/base/text/base64.h"
 #include "core/base/text/escape.h"
@@ -78,6 +79,8 @@ class LineFields {
     if (command_.cwd.empty()) {
       FQ_TRY_SET(command_.cwd, working_directory());
     }
+    if (const Result<void> checked = check_job_command(command_); !checked)
+      return bad_line(checked.error().text);
     to_.fields.command = std::move(command_);
     return {};
   }
@@ -108,8 +111,6 @@ class LineFields {
       to_.fields.at_wall_ms.reset();
       ++times_;
     } else if (key == "cwd") {
-      if (!text.starts_with('/')) return wrong_kind(key, "an absolute path");
-      if (text.find('\0') != std::string::npos) return wrong_kind(key, "without a NUL");
       command_.cwd = text;
     } else if (key == "due_at") {
       FQ_TRY(take_due(text));
@@ -183,10 +184,8 @@ class LineFields {
     if (value.kind != Kind::array || value.members.empty()) return wrong_kind("argv", expected);
     for (const auto& [name, word] : value.members) {
       if (word.kind != Kind::text) return wrong_kind("argv", expected);
-      if (word.text.find('\0') != std::string::npos) return wrong_kind("argv", "without a NUL");
       command_.argv.push_back(word.text);
     }
-    if (command_.argv[0].empty()) return wrong_kind("argv", expected);
     return {};
   }
 
@@ -197,7 +196,6 @@ class LineFields {
       if (text.kind != Kind::text) return wrong_kind("env", "an object of names and texts");
       if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
         return wrong_kind("env", "an object whose names are those of variables");
-      if (text.text.find('\0') != std::string::npos) return wrong_kind("env", "without a NUL");
       command_.env.push_back(name + "=" + text.text);
     }
     return {};

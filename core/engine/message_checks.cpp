@@ -3,25 +3,12 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/api/command_check.h"
 #include "core/base/tenant_name.h"
 
 namespace fq {
 
 namespace {
-
-Result<void> check_command(const NewMessage& message) {
-  if (!message.command) return {};
-  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: is empty", 0};
-  size_t bytes = message.command->cwd.size();
-  for (const std::string& word : message.command->argv) bytes += word.size() + 2;
-  for (const std::string& variable : message.command->env) bytes += variable.size() + 2;
-  if (bytes <= kCommandBytesMax) return {};
-  return Error{ErrorKind::bad_data,
-               "command: its arguments and variables have " + std::to_string(bytes) +
-                   " bytes, the limit is " + std::to_string(kCommandBytesMax) +
-                   "; move long data to its standard input",
-               0};
-}
 
 Result<void> check_key(const NewMessage& message) {
   const auto refuse = [](const std::string& what) { return Error{ErrorKind::usage, what, 0}; };
@@ -76,7 +63,7 @@ Result<void> check_rest(const NewMessage& message) {
   FQ_TRY(check_key(message));
   if (message.ttl_ms && *message.ttl_ms <= 0)
     return Error{ErrorKind::usage, "ttl: must be longer than 0s", 0};
-  return check_command(message);
+  return message.command ? check_job_command(*message.command) : Result<void>();
 }
 
 }  // namespace

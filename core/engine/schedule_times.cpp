@@ -58,12 +58,6 @@ Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t paylo
   const auto refuse = [](std::string what) { return Error{ErrorKind::usage, std::move(what), 0}; };
   if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
     return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
-  if (definition.spec.size() > kScheduleSpecBytesMax) {
-    return Error{ErrorKind::bad_data,
-                 "schedule: has " + std::to_string(definition.spec.size()) + " characters, the limit is " +
-                     std::to_string(kScheduleSpecBytesMax),
-                 0};
-  }
   FQ_TRY(ScheduleTimes::of(definition.spec, definition.zone, 0));
   // Of a zone that an `every` does not need a name is asked for all the same: it is kept.
   FQ_TRY(load_zone(definition.zone));
@@ -75,9 +69,20 @@ Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t paylo
     return refuse("schedule: takes no delay, at, unique, debounce or after; see --overlap");
   if (message.payload.size() <= kInlinePayloadBytesMax) return {};
   return Error{ErrorKind::bad_data,
-               "schedule: its payload has " + std::to_string(message.payload.size()) +
-                   " bytes, the limit is " + std::to_string(kInlinePayloadBytesMax),
+               "payload: has " + std::to_string(message.payload.size()) +
+                   " bytes, the limit in a schedule is " + std::to_string(kInlinePayloadBytesMax),
                0};
+}
+
+Result<void> check_schedules(std::span<const ScheduleDefinition> definitions) {
+  for (const ScheduleDefinition& each : definitions) {
+    Result<void> checked = check_schedule(each, UINT64_MAX);
+    if (checked.ok()) continue;
+    Error error = std::move(checked).error();
+    error.text = "schedule " + in_quotes(each.name) + ": " + error.text;
+    return error;
+  }
+  return {};
 }
 
 void keep_to_order(NewMessage& message, Order order) {

@@ -4,6 +4,7 @@
 
 // System.
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ class ScheduleTimes {
 
 /// Whether it can be one: its name, its spec, its zone, and what its message may not have.
 Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t payload_bytes_max);
+/// All that a policy file has, before the first is taken. Of how long their payloads may be the file is
+/// asked, where it is read: what holds here is another limit until it is loaded.
+Result<void> check_schedules(std::span<const ScheduleDefinition> definitions);
 /// Takes out of what it makes what the order of the queue ignores: that may be another one than when it was
 /// set.
 void keep_to_order(NewMessage& message, Order order);

@@ -14,7 +14,7 @@ namespace fq {
 struct FileSchedule {
   ScheduleDefinition definition;
   std::string tenant, payload, key;
-  uint32_t priority_line = 0, key_line = 0;  // 0: it has none
+  uint32_t priority_line = 0, key_line = 0, payload_line = 0;  // 0: it has none
 };
 
 /// Shared, since definitions point into it and tables are copied from queue to queue.

@@ -79,15 +79,27 @@ Result<std::vector<ScheduleDefinition>> schedules_in(const PolicySource& source,
   return schedules;
 }
 
+/// A schedule that the engine does not take makes the file one that cannot be used: nobody is kept from what
+/// has nothing to do with it.
+Result<void> load_schedules(Schedules& schedules, const PolicySource& source, const FilePolicy& policy,
+                            const std::string& path) {
+  FQ_TRY_SET(const auto definitions, schedules_in(source, policy, path));
+  Result<void> loaded = schedules.load(definitions);
+  if (loaded) return loaded;
+  const ErrorKind kind = loaded.error().kind;
+  if (kind != ErrorKind::usage && kind != ErrorKind::bad_data) return loaded;
+  return Error{ErrorKind::config, path + ": " + loaded.error().text, 0};
+}
+
 Result<void> load(Queue& queue, const Location& location) {
+  const std::string path = policy_path(location.spool);
   FQ_TRY_SET(const PolicySource source, read_policy_source(location.spool));
-  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, policy_path(location.spool)));
+  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, path));
   FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
   // Before the file is noted as loaded: what breaks off here is begun anew by the next command. So is what
   // finds no room, which keeps nobody from going on.
   if (Schedules* schedules = queue.schedules()) {
-    FQ_TRY_SET(const auto definitions, schedules_in(source, policy, policy_path(location.spool)));
-    Result<void> loaded = schedules->load(definitions);
+    Result<void> loaded = load_schedules(*schedules, source, policy, path);
     if (!loaded && loaded.error().kind == ErrorKind::later) return {};
     if (!loaded) return loaded;
   }
@@ -103,8 +115,7 @@ Result<void> load_schedules(Queue& queue, const Location& location) {
   FQ_TRY_SET(const PolicySource source, read_policy_source(location.spool));
   FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, path));
   FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
-  FQ_TRY_SET(const auto definitions, schedules_in(source, policy, path));
-  return schedules->load(definitions);
+  return load_schedules(*schedules, source, policy, path);
 }
 
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 // fq, below us.
 #include "core/api/settings.h"
@@ -51,6 +52,22 @@ const FileValue* find(const std::vector<FileValue>& values, PolicyKey key) {
   return nullptr;
 }
 
+/// What holds of a key, and where it is said.
+struct Holding {
+  PolicyValue value;
+  uint32_t line;  // 0: nowhere, it is the default
+
+  std::string text() const {
+    return "\"" + policy_value_text(value) + "\"" +
+           (line != 0 ? " of line " + std::to_string(line) : ", the default");
+  }
+};
+
+Holding holding(const std::vector<FileValue>& values, PolicyKey key) {
+  const FileValue* set = find(values, key);
+  return set != nullptr ? Holding{set->value, set->line} : Holding{standard_of(*spec_of(key)), 0};
+}
+
 PolicyValues without_lines(const std::vector<FileValue>& values) {
   PolicyValues plain;
   plain.reserve(values.size());
@@ -82,7 +99,7 @@ Result<PolicyFile> PolicyFile::parse(std::string_view text, const std::string& p
             [](const FileQueue& a, const FileQueue& b) { return less_exact(a.queue, b.queue); });
   for (FileQueue& queue : file.queues_) std::sort(queue.tenants.begin(), queue.tenants.end(), less_exact);
   FQ_TRY(file.check_pools());
-  FQ_TRY(file.check_orders());
+  FQ_TRY(file.check_tables());
   return file;
 }
 
@@ -101,7 +118,7 @@ Result<FilePolicy> PolicyFile::for_queue(std::string_view queue) const {
     }
   }
   FQ_TRY(check_order(policy.queue));
-  FQ_TRY(check_schedule_orders(policy.queue, schedules));
+  FQ_TRY(check_schedules(policy.queue, schedules));
   for (auto& [name, schedule] : schedules) policy.schedules.push_back(std::move(schedule));
   for (auto& [name, pool] : pools) policy.pools.push_back(std::move(pool));
   return policy;
@@ -139,14 +156,15 @@ Result<void> PolicyFile::check_pools() const {
   return {};
 }
 
-/// Each table's order, scope and schedules, together with what is less exact and holds for all its queues.
-Result<void> PolicyFile::check_orders() const {
+/// What tables say of the same thing, each together with what is less exact and holds for all its queues.
+Result<void> PolicyFile::check_tables() const {
   std::vector<const FileQueue*> setters;
   for (const FileQueue& queue : queues_) {
     const std::vector<FileValue>& values = queue.queue.values;
-    const bool orders =
-        find(values, PolicyKey::order) != nullptr || find(values, PolicyKey::scope) != nullptr;
-    if (!orders && queue.schedules.empty()) continue;
+    const PolicyKey keys[] = {PolicyKey::order, PolicyKey::scope, PolicyKey::max_payload};
+    const bool sets = std::any_of(std::begin(keys), std::end(keys),
+                                  [&](PolicyKey key) { return find(values, key) != nullptr; });
+    if (!sets && queue.schedules.empty()) continue;
     setters.push_back(&queue);
     std::vector<FileValue> together;
     SchedulesByName schedules;
@@ -156,7 +174,7 @@ Result<void> PolicyFile::check_orders() const {
       lay_over(schedules, each->schedules);
     }
     FQ_TRY(check_order(together));
-    FQ_TRY(check_schedule_orders(together, schedules));
+    FQ_TRY(check_schedules(together, schedules));
   }
   return {};
 }
@@ -176,21 +194,37 @@ Result<void> PolicyFile::check_order(const std::vector<FileValue>& values) const
                                      : "order: \"fifo\" does not go with scope = \"queue\"" + at);
 }
 
-/// What the order would ignore is refused of a push, too.
-Result<void> PolicyFile::check_schedule_orders(const std::vector<FileValue>& values,
-                                               const SchedulesByName& schedules) const {
-  const FileValue* set = find(values, PolicyKey::order);
-  const PolicyValue value = set != nullptr ? set->value : standard_of(*spec_of(PolicyKey::order));
-  const Order order{static_cast<uint32_t>(value.number)};
-  const std::string why = ": would be ignored by order = \"" + policy_value_text(value) + "\"" +
-                          (set != nullptr ? " of line " + std::to_string(set->line) : ", the default");
+Result<void> PolicyFile::check_schedules(const std::vector<FileValue>& values,
+                                         const SchedulesByName& schedules) const {
   for (const auto& [name, schedule] : schedules) {
-    if (order != Order::priority && schedule->priority_line != 0)
-      return policy_fault(path_, schedule->priority_line, "priority" + why);
-    if (order != Order::key && schedule->key_line != 0)
-      return policy_fault(path_, schedule->key_line, "key" + why);
+    FQ_TRY(check_order_of(*schedule, values));
+    FQ_TRY(check_payload_of(*schedule, values));
   }
   return {};
+}
+
+/// What the order would ignore is refused of a push, too.
+Result<void> PolicyFile::check_order_of(const FileSchedule& schedule,
+                                        const std::vector<FileValue>& values) const {
+  const Holding set = holding(values, PolicyKey::order);
+  const Order order{static_cast<uint32_t>(set.value.number)};
+  const std::string why = ": would be ignored by order = " + set.text();
+  if (order != Order::priority && schedule.priority_line != 0)
+    return policy_fault(path_, schedule.priority_line, "priority" + why);
+  if (order != Order::key && schedule.key_line != 0)
+    return policy_fault(path_, schedule.key_line, "key" + why);
+  return {};
+}
+
+/// So is what is too long.
+Result<void> PolicyFile::check_payload_of(const FileSchedule& schedule,
+                                          const std::vector<FileValue>& values) const {
+  const Holding most = holding(values, PolicyKey::max_payload);
+  const uint64_t bytes = schedule.payload.size();
+  if (bytes <= static_cast<uint64_t>(most.value.number)) return {};
+  return policy_fault(
+      path_, schedule.payload_line,
+      "payload: has " + std::to_string(bytes) + " bytes, more than max_payload = " + most.text());
 }
 
 }  // namespace fq

@@ -51,10 +51,11 @@ class PolicyFile {
  private:
   explicit PolicyFile(const std::string& path) : path_(path) {}
   Result<void> check_pools() const;
-  Result<void> check_orders() const;
+  Result<void> check_tables() const;
   Result<void> check_order(const std::vector<FileValue>& values) const;
-  Result<void> check_schedule_orders(const std::vector<FileValue>& values,
-                                     const SchedulesByName& schedules) const;
+  Result<void> check_schedules(const std::vector<FileValue>& values, const SchedulesByName& schedules) const;
+  Result<void> check_order_of(const FileSchedule& schedule, const std::vector<FileValue>& values) const;
+  Result<void> check_payload_of(const FileSchedule& schedule, const std::vector<FileValue>& values) const;
 
   std::string path_;
   std::vector<FileQueue> queues_;  // least exact first

@@ -12,6 +12,7 @@
 #include "core/base/text/utf8.h"
 #include "core/base/time/recurrence.h"
 #include "core/base/time/zone_file.h"
+#include "core/engine/schedule_times.h"
 
 namespace fq {
 
@@ -102,7 +103,7 @@ class ScheduleTable {
     NewMessage& message = definition.message;
     if (name == "spec") definition.spec = value;
     if (name == "tz") definition.zone = value;
-    if (name == "payload") to_.payload = value, has_payload_ = true;
+    if (name == "payload") to_.payload = value, to_.payload_line = line_, has_payload_ = true;
     if (name == "cwd") command_.cwd = value;
     if (name == "shell") command_.argv = {"sh", "-c", value};
     if (name == "missed") return take_rule(name, value, {"one", "all", "skip"}, definition.missed);
@@ -145,7 +146,6 @@ class ScheduleTable {
   Result<void> take_tags(const toml::node& node) {
     const auto* tags = node.as_table();
     if (tags == nullptr) return refuse("tags: must be a table, as in { kind = \"backup\" }");
-    size_t bytes = 0;
     for (const auto& [key, value] : *tags) {
       const Text name(key.str());
       FQ_TRY_SET(const Text word, text("tags", value));
@@ -156,11 +156,8 @@ class ScheduleTable {
           });
       if (!is_name) return refuse("tags: " + in_quotes(name) + " is not a tag's name");
       if (!utf8_valid(word)) return refuse("tags: the value of " + in_quotes(name) + " is not UTF-8");
-      bytes += name.size() + word.size() + 4;
       to_.definition.message.tags.push_back({name, word});
     }
-    if (to_.definition.message.tags.size() > kTagsMax || bytes > kTagBytesMax)
-      return refuse("tags: are too many or too long");
     return {};
   }
 
@@ -183,19 +180,24 @@ class ScheduleTable {
     if (!command && !has_payload_) return refuse("a schedule needs `payload`, `argv` or `shell`");
     if (!command && (!command_.env.empty() || !command_.cwd.empty()))
       return refuse("`env` and `cwd` go with `argv` or `shell`");
-    for (const std::string& variable : command_.env) {
-      if (variable.find('=') == std::string::npos || variable.starts_with('='))
-        return refuse("env: " + in_quotes(variable) + " is not NAME=VALUE");
-    }
-    stands_at("payload");
-    if (to_.payload.size() > kInlinePayloadBytesMax) return refuse("payload: is longer than 64KiB");
     if (command && command_.cwd.empty()) command_.cwd = "/";
     NewMessage& message = definition.message;
     if (command) message.command = command_;
     message.tenant = to_.tenant;
     message.payload = as_bytes(to_.payload);
     message.key = to_.key;
-    return {};
+    return check_as_engine(definition);
+  }
+
+  /// What an engine would not take is no good file. Of how long a payload may be the queue's tables decide.
+  Result<void> check_as_engine(const ScheduleDefinition& definition) {
+    const Result<void> checked = check_schedule(definition, UINT64_MAX);
+    if (checked) return {};
+    const std::string& text = checked.error().text;
+    const std::string_view object = std::string_view(text).substr(0, text.find(':'));
+    const bool of_words = object == "argv" || object == "command";
+    stands_at(of_words ? (table_.contains("argv") ? "argv" : "shell") : object);
+    return refuse(text);
   }
 
   const toml::table& table_;

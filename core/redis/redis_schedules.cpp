@@ -132,8 +132,6 @@ Result<std::string> RedisSchedules::signature_of(const ScheduleDefinition& defin
 }
 
 Result<void> RedisSchedules::set_one(const ScheduleDefinition& definition, bool of_file) {
-  FQ_TRY_SET(const Settings settings, policy_.settings());
-  FQ_TRY(check_schedule(definition, settings.payload_bytes_max));
   for (int tries = 0; tries < kSetTries; ++tries) {
     FQ_TRY_SET(const Look there, find(definition.name));
     ScheduleRecord before;
@@ -165,7 +163,14 @@ Result<void> RedisSchedules::set_one(const ScheduleDefinition& definition, bool 
   return changed_by_others(definition.name);
 }
 
+Result<void> RedisSchedules::set(const ScheduleDefinition& definition) {
+  FQ_TRY_SET(const Settings settings, policy_.settings());
+  FQ_TRY(check_schedule(definition, settings.payload_bytes_max));
+  return set_one(definition, false);
+}
+
 Result<void> RedisSchedules::load(std::span<const ScheduleDefinition> definitions) {
+  FQ_TRY(check_schedules(definitions));
   std::set<std::string_view> names;
   for (const ScheduleDefinition& each : definitions) {
     FQ_TRY(set_one(each, true));

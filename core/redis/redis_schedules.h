@@ -20,7 +20,7 @@ class RedisSchedules final : public Schedules {
   RedisSchedules(Shard& shard, RedisPolicy& policy, const CommandSigner& signer)
       : shard_(shard), policy_(policy), signer_(signer) {}
 
-  Result<void> set(const ScheduleDefinition& definition) override { return set_one(definition, false); }
+  Result<void> set(const ScheduleDefinition& definition) override;
   Result<void> load(std::span<const ScheduleDefinition> definitions) override;
   Result<SchedulePage> list(const Cursor& from, size_t n) override;
   Result<std::optional<ScheduleInfo>> get(std::string_view name) override;

@@ -385,4 +385,14 @@ TEST_CASE("what no schedule can be is refused, and nothing is set") {
   CHECK(schedules(q).list({}, 10)->schedules.empty());
 }
 
+TEST_CASE("of a file nothing is set where one cannot be, and a limit that it may change keeps none out") {
+  WHERE_SCHEDULES_ARE(q);
+  std::vector<ScheduleDefinition> both = {every("20m", "a"), every("30m", "b")};
+  both[1].zone = "Mars/Phobos";
+  CHECK_FALSE(schedules(q).load(both).ok());
+  CHECK(schedules(q).list({}, 10)->schedules.empty());
+  q.set("", PolicyKey::max_payload, 3);
+  CHECK(schedules(q).load({both.data(), 1}).ok());
+}
+
 }  // namespace fq::test

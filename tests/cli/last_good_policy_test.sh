@@ -69,6 +69,28 @@ break_it
 rm "$FQ_SPOOL/queues/default/segment"
 is 'no file was good, too' 5 "$(attempts "$(fq push x 2>/dev/null)")"
 
+# A schedule that no queue takes is a fault of the file, and keeps nobody from the rest; nor does one that a limit set
+# since keeps out.
+rm "$toml"
+job=$(fq pop --lease 1h --json | jq -r .receipt)
+scheduled() { printf '[queue."*".schedule.s]\nspec = "@daily"\n%s\n' "$1"; }
+long=$(printf '%70000s' ''); two_thousand=$(printf '%2000s' '')
+scheduled "argv = ['echo', '$long']" >"$toml"
+gives 78 'fq.toml:3: command: its arguments and variables have' fq config check
+for command in 'push x' pop stats 'schedule list'; do gives "$([ "$command" = 'schedule list' ] && echo 1 || echo 0)" 'fq.toml:3: command: its' fq $command; done
+gives 0 'the last good one holds' fq ack "$job"
+fq schedule set mine @daily x 2>/dev/null
+gives 0 'the last good one holds' fq schedule remove mine
+{ printf '[queue.default]\nmax_payload = "1KiB"\n'; scheduled "payload = '$two_thousand'"; } >"$toml"
+gives 78 'fq.toml:5: payload: has 2000 bytes, more than max_payload = "1KiB" of line 2' fq config check
+gives 0 'fq.toml:5: payload: has 2000' fq push x
+scheduled "payload = '$two_thousand'" >"$toml"
+gives 0 '' fq queue set max_payload=1KiB
+for n in 1 2; do touch "$toml"; gives 0 '' fq push x; done
+is 'it is there' 1 "$(fq schedule list --names | wc -l)"
+gives 0 '' fq queue set max_payload=
+rm "$toml"
+
 # config edit.
 printf '[queue."*"]\nattempts = 6\n' >"$toml"
 cat >"$work/editor" <<'END'

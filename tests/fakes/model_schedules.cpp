@@ -18,7 +18,7 @@ int64_t ModelSchedules::accounted(const One& one) const {
   return one.going <= now ? one.going - 1 : now;
 }
 
-Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_file) {
+Result<void> ModelSchedules::check(const ScheduleDefinition& definition) {
   const NewMessage& message = definition.message;
   const bool waits =
       !message.after.empty() || !message.after_any.empty() || message.delay_ms || message.at_wall_ms;
@@ -27,6 +27,12 @@ Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_f
     return Error{ErrorKind::usage, "schedule: is none", 0};
   if (message.payload.size() > kInlinePayloadBytesMax)
     return Error{ErrorKind::bad_data, "payload: is too long", 0};
+  FQ_TRY(Recurrence::parse(definition.spec));
+  FQ_TRY(load_zone(definition.zone));
+  return {};
+}
+
+Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_file) {
   FQ_TRY_SET(Recurrence recurrence, Recurrence::parse(definition.spec));
   FQ_TRY_SET(Zone zone, load_zone(definition.zone));
   const auto there = all_.find(definition.name);
@@ -59,11 +65,13 @@ Result<void> ModelSchedules::put(const ScheduleDefinition& definition, bool of_f
 
 Result<void> ModelSchedules::set(const ScheduleDefinition& definition) {
   const std::lock_guard lock(mutex_);
+  FQ_TRY(check(definition));
   return put(definition, false);
 }
 
 Result<void> ModelSchedules::load(std::span<const ScheduleDefinition> definitions) {
   const std::lock_guard lock(mutex_);
+  for (const ScheduleDefinition& each : definitions) FQ_TRY(check(each));
   for (const ScheduleDefinition& each : definitions) FQ_TRY(put(each, true));
   std::erase_if(all_, [&](const auto& each) {
     return each.second.info.of_file &&

@@ -47,6 +47,7 @@ class ModelSchedules final : public Schedules {
   /// Up to where its times count as done. What was done more than a day from now was so by a clock that was
   /// wrong: then it is now, and the time that it waits for since then is not passed over.
   int64_t accounted(const One& one) const;
+  static Result<void> check(const ScheduleDefinition& definition);
   Result<void> put(const ScheduleDefinition& definition, bool of_file);
   MessageId make(const One& one, int64_t at, std::vector<MessageId> after);
   void run_one(One& one);

@@ -53,4 +53,42 @@ TEST_CASE("a schedule has one command, and that is one") {
   policy_of("[queue.mail.schedule.s]\nspec = \"@daily\"\npayload = \"x\"\nshell = \"cat\"\n");
 }
 
+TEST_CASE("what no engine takes of a schedule is a fault of the file, with its line") {
+  const auto fault = [](std::string_view lines) {
+    return fault_of("[queue.mail.schedule.s]\nspec = \"@daily\"\n" + std::string(lines));
+  };
+  const auto word = [](size_t bytes) { return '"' + std::string(bytes, 'x') + '"'; };
+  CHECK(fault("payload = \"x\"\nargv = [\"\"]\n") ==
+        "fq.toml:4: argv: its first word, the command, is empty");
+  CHECK(fault("argv = [\"a\", \"b\\u0000\"]\n") == "fq.toml:3: argv: must be without a NUL");
+  CHECK(fault("shell = \"a\\u0000\"\n") == "fq.toml:3: argv: must be without a NUL");
+  CHECK(fault("argv = [\"a\"]\ncwd = \"b\"\n") == "fq.toml:4: cwd: must be an absolute path");
+  CHECK(fault("argv = [\"a\"]\ncwd = \"/b\\u0000\"\n") == "fq.toml:4: cwd: must be without a NUL");
+  CHECK(fault("argv = [\"a\"]\nenv = [\"A\"]\n") == "fq.toml:4: env: 'A' is not NAME=VALUE");
+  CHECK(fault("argv = [\"a\"]\nenv = [\"A=\\u0000\"]\n") == "fq.toml:4: env: must be without a NUL");
+  CHECK(says(fault("argv = [\"a\", " + word(70'000) + "]\n"), "fq.toml:3: command: its arguments and"));
+  CHECK(says(fault("shell = " + word(kCommandBytesMax) + "\n"), "fq.toml:3: command: its arguments and"));
+  CHECK(says(fault("payload = " + word(kInlinePayloadBytesMax + 1) + "\n"), "fq.toml:3: payload: has 65537"));
+  CHECK(says(fault("payload = \"x\"\ntags = { a = " + word(kTagBytesMax) + " }\n"), "fq.toml:4: tags: have"));
+  const std::string far = "@daily" + std::string(kScheduleSpecBytesMax, ' ');
+  CHECK(says(fault_of("[queue.mail.schedule.s]\npayload = \"x\"\nspec = \"" + far + "\"\n"),
+             "fq.toml:3: schedule: has 261 characters, the limit is 255"));
+  policy_of("[queue.mail.schedule.s]\nspec = \"@daily\"\nargv = [\"a\", " + word(kCommandBytesMax - 6) +
+            "]\n");
+}
+
+TEST_CASE("a schedule's payload is one that its queues take") {
+  const std::string schedule =
+      "schedule.s]\nspec = \"@daily\"\npayload = \"" + std::string(1025, 'x') + "\"\n";
+  const std::string small = "max_payload = \"1KiB\"\n", large = "max_payload = \"2KiB\"\n";
+  CHECK(fault_of("[queue.mail]\n" + small + "[queue.mail." + schedule) ==
+        "fq.toml:5: payload: has 1025 bytes, more than max_payload = \"1KiB\" of line 2");
+  // Whatever the queue's name, and for the one queue that both are for.
+  CHECK(says(fault_of("[queue.\"*\"." + schedule + "[queue.other]\n" + small), "fq.toml:3: payload: has"));
+  const std::string crossed = "[queue.\"m*\"." + schedule + "[queue.\"*l\"]\n" + small;
+  CHECK(says(fault_of(crossed), "fq.toml:3: payload: has"));
+  policy_of(crossed, "mouse");
+  policy_of("[queue.\"*\"]\n" + small + "[queue.mail]\n" + large + "[queue.mail." + schedule);
+}
+
 }  // namespace fq::test

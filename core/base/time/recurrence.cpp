@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 // fq, below us.
+#include "core/base/limits.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 
@@ -20,6 +21,12 @@ int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 }  // namespace
 
 Result<Recurrence> Recurrence::parse(std::string_view spec) {
+  if (spec.size() > kScheduleSpecBytesMax) {
+    return Error{ErrorKind::bad_data,
+                 "schedule: has " + std::to_string(spec.size()) + " characters, the limit is " +
+                     std::to_string(kScheduleSpecBytesMax),
+                 0};
+  }
   Recurrence recurrence;
   if (!spec.starts_with(kEvery) && spec != kEveryAlone) {
     FQ_TRY_SET(recurrence.cron_, Cron::parse(spec));

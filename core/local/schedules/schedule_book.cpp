@@ -84,7 +84,6 @@ Result<bool> ScheduleBook::put(const SeenSchedule* there, const ScheduledRecord&
 }
 
 Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of_file) {
-  FQ_TRY(check_schedule(definition, header().settings.payload_bytes_max.peek()));
   PushedBlobs blobs(link_, upkeep_);
   PushBatch batch;
   Need unused;  // it is not pushed
@@ -128,11 +127,13 @@ Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of
 }
 
 Result<void> ScheduleBook::set(const ScheduleDefinition& definition) {
+  FQ_TRY(check_schedule(definition, header().settings.payload_bytes_max.peek()));
   FQ_TRY(set_one(definition, false));
   return wait_durable();
 }
 
 Result<void> ScheduleBook::load(std::span<const ScheduleDefinition> definitions) {
+  FQ_TRY(check_schedules(definitions));
   for (const ScheduleDefinition& each : definitions) FQ_TRY(set_one(each, true));
   FQ_TRY(drop_of_file(definitions));
   return wait_durable();
