@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <utility>
 // fq, below us.
 #include "core/api/command_check.h"
 #include "core/base/tenant_name.h"
@@ -66,6 +67,26 @@ Result<void> check_rest(const NewMessage& message) {
   return message.command ? check_job_command(*message.command) : Result<void>();
 }
 
+// Far from where the counter begins anew, which would give a later delivery the receipt of an earlier one.
+constexpr uint32_t kImportedDeliveriesMax = 1'000'000'000;
+
+std::string count_fault(const ExportedMessage& message) {
+  const std::pair<std::string_view, uint32_t> counts[] = {{"attempts", message.attempts},
+                                                          {"attempts_in_force", message.attempts_in_force},
+                                                          {"crashes", message.crashes}};
+  for (const auto& [name, count] : counts)
+    if (count > kAttemptsMax) return std::string(name) + ": are more than " + std::to_string(kAttemptsMax);
+  if (message.deliveries <= kImportedDeliveriesMax) return "";
+  return "deliveries: are more than " + std::to_string(kImportedDeliveriesMax);
+}
+
+/// Whom it is behind because of its key it waits for, too, also where it did not come after that one.
+size_t wait_count(const ExportedMessage& message) {
+  const auto is_behind = [&](const ExportedWait& wait) { return wait.id == message.behind; };
+  const bool is_named = std::any_of(message.after.begin(), message.after.end(), is_behind);
+  return message.after.size() + (number(message.behind) != 0 && !is_named ? 1 : 0);
+}
+
 }  // namespace
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
@@ -104,7 +125,8 @@ std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_
   const Result<void> checked = check_message(pushed, payload_bytes_max);
   if (!checked.ok()) return checked.error().text;
   if (message.debounce.size() > kUniqueKeyBytesMax) return "debounce: is too long";
-  if (message.after.size() > kAfterMax + 1) return "after: names too many messages";
+  if (wait_count(message) > kAfterMax + 1) return "after: names too many messages";
+  if (std::string fault = count_fault(message); !fault.empty()) return fault;
   if (message.steps.size() > kStepsPerMessageMax) return "it has too many steps";
   uint64_t bytes = 0;
   for (const ExportedStep& step : message.steps) {

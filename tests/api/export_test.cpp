@@ -1,53 +1,9 @@
 // A queue's messages in another queue, of each engine: with what they have, and none twice.
-#include "tests/api/contract.h"
+#include "tests/api/exchange.h"
 #include "tests/api/steps_scene.h"
 
 using namespace fq;
 using namespace fq::test;
-
-namespace {
-
-ExportedMessage exported(QueueFixture& q, MessageId id) {
-  Result<std::optional<ExportedMessage>> message = q.door().exported(id);
-  INFO((message.ok() ? "" : message.error().text));
-  REQUIRE(message.ok());
-  REQUIRE(message->has_value());
-  return **std::move(message);
-}
-
-ImportReply import_all(QueueFixture& q, const std::vector<ExportedMessage>& messages,
-                       const std::string& origin = "elsewhere") {
-  Result<ImportReply> reply = q.door().import_messages(messages, origin);
-  INFO((reply.ok() ? "" : reply.error().text));
-  REQUIRE(reply.ok());
-  return std::move(reply).value();
-}
-
-MessageId import_one(QueueFixture& q, const ExportedMessage& message) {
-  const ImportReply reply = import_all(q, {message});
-  REQUIRE(!reply.error);
-  REQUIRE(reply.items.size() == 1);
-  INFO(reply.items[0].why);
-  REQUIRE(reply.items[0].what != ImportResult::What::refused);
-  return reply.items[0].id;
-}
-
-/// One of another queue, as it would be pushed now.
-ExportedMessage a_message(QueueFixture& q, uint64_t id, State state) {
-  ExportedMessage message;
-  message.id = MessageId{id};
-  message.tenant = "t";
-  message.payload = "m";
-  message.pushed_at_wall_ms = q.clock().wall_ms();
-  message.state = state;
-  return message;
-}
-
-}  // namespace
-
-#define WHERE_EXPORTS_ARE(q) \
-  ON_EVERY_ENGINE(q);        \
-  if (!q.door().caps().exports) return
 
 TEST_CASE("what is exported is in another queue what it was") {
   WHERE_EXPORTS_ARE(q);

@@ -1,0 +1,64 @@
+// What an import does with what it cannot take as it is told, and with what it has taken before.
+#include "tests/api/exchange.h"
+#include "tests/api/history_view.h"
+#include "tests/api/steps_scene.h"
+
+using namespace fq;
+using namespace fq::test;
+
+namespace {
+
+/// Why it is not taken; "": it is.
+std::string objection_to(QueueFixture& q, const ExportedMessage& message) {
+  const ImportReply reply = import_all(q, {message});
+  REQUIRE(reply.items.size() == 1);
+  return reply.items[0].why;
+}
+
+}  // namespace
+
+TEST_CASE("a command that no push takes is not imported either") {
+  WHERE_EXPORTS_ARE(q);
+  const std::string nul("a\0b", 3);
+  const JobCommand commands[] = {{{}, "/", {}},       {{""}, "/", {}},      {{"a", nul}, "/", {}},
+                                 {{"a"}, "here", {}}, {{"a"}, "", {}},      {{"a"}, "/" + nul, {}},
+                                 {{"a"}, "/", {"A"}}, {{"a"}, "/", {"=1"}}, {{"a"}, "/", {nul + "=1"}}};
+  uint64_t id = 0;
+  for (const JobCommand& command : commands) {
+    ExportedMessage message = a_message(q, ++id, State::ready);
+    message.command = command;
+    CHECK(objection_to(q, message) != "");
+  }
+  CHECK(q.stats().ready == 0);
+}
+
+TEST_CASE("counts that could not go on are not imported") {
+  WHERE_EXPORTS_ARE(q);
+  ExportedMessage message = a_message(q, 1, State::ready);
+  message.deliveries = UINT32_MAX;
+  CHECK(objection_to(q, message).starts_with("deliveries: "));
+  message.deliveries = 1;
+  for (uint32_t ExportedMessage::*count :
+       {&ExportedMessage::attempts, &ExportedMessage::attempts_in_force, &ExportedMessage::crashes}) {
+    ExportedMessage many = message;
+    many.*count = kAttemptsMax + 1;
+    CHECK(objection_to(q, many) != "");
+  }
+  CHECK(objection_to(q, message) == "");
+  CHECK(q.lease().delivery == 2);
+}
+
+TEST_CASE("no message is imported that waits for more than one can") {
+  WHERE_EXPORTS_ARE(q);
+  std::vector<MessageId> ids;
+  for (size_t i = 0; i < kAfterMax + 2; ++i) ids.push_back(q.push("t", "x"));
+  ExportedMessage message = a_message(q, 1'000, State::held);
+  for (size_t i = 0; i < kAfterMax + 1; ++i) message.after.push_back({ids[i], true, false});
+  message.unique = "k";
+  message.behind = ids.back();
+  CHECK(objection_to(q, message) == "after: names too many messages");
+  CHECK(q.push("t", "goes on") != MessageId{});
+  message.behind = ids[0];
+  CHECK(objection_to(q, message) == "");
+  CHECK(fault_of_check(q.door()) == "");
+}
