@@ -62,3 +62,26 @@ TEST_CASE("no message is imported that waits for more than one can") {
   CHECK(objection_to(q, message) == "");
   CHECK(fault_of_check(q.door()) == "");
 }
+
+TEST_CASE("what has died since it was imported is left as it is by a second export") {
+  WHERE_EXPORTS_ARE(q);
+  if (q.door().steps() == nullptr) return;
+  QueueFixture to(fq_engine);
+  const MessageId id = q.push("t", "m");
+  const Delivery job = q.lease();
+  CHECK(keep(q, job, "one", "output") == SettleStatus::ok);
+  q.release(job);
+  const MessageId there = import_one(to, exported(q, id));
+  to.bury(to.lease(), "no use");
+  const MessageId later = q.push("t", "later");
+  const ImportReply reply = import_all(to, {exported(q, id), exported(q, later)});
+  CHECK(reply.items[0].what == ImportResult::What::known);
+  CHECK(reply.items[1].what == ImportResult::What::imported);
+  CHECK(to.get(there).state == State::dead);
+  // Nor does one end here that has ended there meanwhile.
+  ExportedMessage end;
+  end.id = id;
+  end.state = State::acked;
+  import_one(to, end);
+  CHECK(to.get(there).state == State::dead);
+}

@@ -187,37 +187,46 @@ Result<Receiver::Received> Importer::receive(const ExportedMessage& message, con
   return received;
 }
 
-Result<bool> Importer::is_unfinished(MessageId id) {
-  bool unfinished = false;
+Result<Importer::Progress> Importer::progress_of(MessageId id) {
+  Progress progress = Progress::done;
   FQ_TRY(locked([&]() -> Result<void> {
+    progress = Progress::done;
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
-    if (!slot) return unfinished = false, Result<void>();
+    if (!slot) return {};
     const Entry& entry = schedule().messages().entry(*slot);
     const SlotState state = state_of(entry);
     const int64_t due_ms =
         state == SlotState::held ? schedule().region().extra(entry.rank).due_ms.get() : entry.at_ms.get();
     const bool is_due_some_time = state == SlotState::delayed || state == SlotState::held;
-    const bool not_yet = is_due_some_time && store().wall_of(due_ms) > kNotYetWallMs - 86'400'000;
-    unfinished = not_yet || state == SlotState::dead;
+    if (is_due_some_time && store().wall_of(due_ms) > kNotYetWallMs - 86'400'000) progress = Progress::waits;
+    if (state == SlotState::dead) progress = Progress::dead;
     return {};
   }));
-  return unfinished;
+  return progress;
 }
 
-/// Its steps, or its end, and then it may start; what of that was done before is not done again.
+/// Its steps, or its end, and then it may start; what of that was done before is not done again. One that has
+/// died here since it came, while it had not where it comes from, has all that it had.
 Result<void> Importer::finish(const ExportedMessage& message, MessageId id) {
   if (message.steps.empty() && !has_ended(message.state)) return {};
-  FQ_TRY_SET(const bool unfinished, is_unfinished(id));
-  if (!unfinished) return {};
+  FQ_TRY_SET(const Progress progress, progress_of(id));
+  const bool is_dead_in_both = progress == Progress::dead && message.state == State::dead;
+  if (progress != Progress::waits && !is_dead_in_both) return {};
   if (has_ended(message.state)) return end(id, message.state);
   for (const ExportedStep& step : message.steps) {
     FQ_TRY(add_step(id, step));
     FQ_POINT("import.step_added");
   }
   FQ_POINT("import.stepped");
-  if (message.state == State::dead) return {};
-  FQ_TRY(editor_.edit(id, due_of(message)));
-  return {};
+  return progress == Progress::waits ? let_go(message, id) : Result<void>();
+}
+
+Result<void> Importer::let_go(const ExportedMessage& message, MessageId id) {
+  const Result<SettleStatus> edited = editor_.edit(id, due_of(message));
+  if (edited.ok()) return {};
+  // It may have died meanwhile: then it is due at no time.
+  FQ_TRY_SET(const Progress progress, progress_of(id));
+  return progress == Progress::waits ? Result<void>(edited.error()) : Result<void>();
 }
 
 Result<void> Importer::add_step(MessageId id, const ExportedStep& step) {

@@ -41,8 +41,10 @@ class Importer : private Linked {
   Result<Receiver::Received> receive(const ExportedMessage& message, const ImportToken& token);
   Result<void> finish(const ExportedMessage& message, MessageId id);
   Result<void> add_step(MessageId id, const ExportedStep& step);
-  /// Whether something of it may be missing: it has not started since it came.
-  Result<bool> is_unfinished(MessageId id);
+  /// How far it is: its parts may be missing until it may start, or where it is to be dead.
+  enum class Progress { done, waits, dead };
+  Result<Progress> progress_of(MessageId id);
+  Result<void> let_go(const ExportedMessage& message, MessageId id);
   Result<void> end(MessageId id, State state);
 
   Writer& writer_;
