@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 #include <unordered_set>
 // fq, below us.
 #include "core/api/exported_ids.h"
@@ -10,6 +11,7 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/session/session.h"
+#include "cli/terminal/signals.h"
 #include "cli/views/export_view.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"
@@ -74,6 +76,8 @@ class Exporting {
   bool is_written(MessageId id) const { return written_.contains(number(id)); }
 
   Result<void> write(const ExportedMessage& message) {
+    // Signals come through here: to a file a write lets none through.
+    if (ending_was_asked()) return sys_error("write", "standard output", EINTR);
     if (!message.lost.empty()) {
       say("message " + std::to_string(number(message.id)) + ": " + message.lost +
           "; it is not in the export");
@@ -95,9 +99,33 @@ class Exporting {
     return session_.out().write(exported_schedule(schedule));
   }
 
+  /// One that waits for those that it names to be written.
+  struct Waiting {
+    MessageId id{};
+    std::vector<MessageId> named;  // the next one last
+  };
+
   /// What its steps or its waits name and has ended is told by how it did. Two that name each other cannot
-  /// both be first: then the one does without the other.
+  /// both be first: then the one does without the other. How many name each other in a row is up to what jobs
+  /// push, so they wait in a list and not on the stack, and without their payloads.
   Result<void> write_behind_named(MessageId id) {
+    std::vector<Waiting> waiting;
+    FQ_TRY(begin(id, waiting));
+    while (!waiting.empty()) {
+      std::vector<MessageId>& named = waiting.back().named;
+      if (named.empty()) {
+        FQ_TRY(write_waiting(waiting.back().id));
+        waiting.pop_back();
+        continue;
+      }
+      const MessageId next = named.back();
+      named.pop_back();
+      FQ_TRY(begin(next, waiting));
+    }
+    return {};
+  }
+
+  Result<void> begin(MessageId id, std::vector<Waiting>& waiting) {
     if (is_written(id) || !begun_.insert(number(id)).second) return {};
     FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
     if (!message) return write_end(id);
@@ -107,9 +135,17 @@ class Exporting {
       return {};
     }
     ongoing_.insert(number(id));
-    for (const MessageId each : named_by(*message)) FQ_TRY(write_behind_named(each));
+    std::vector<MessageId> named = named_by(*message);
+    std::reverse(named.begin(), named.end());
+    waiting.push_back({id, std::move(named)});
+    return {};
+  }
+
+  /// Read again: meanwhile it may have ended.
+  Result<void> write_waiting(MessageId id) {
     ongoing_.erase(number(id));
-    return write(without_unwritten(*message));
+    FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
+    return message ? write(without_unwritten(*message)) : write_end(id);
   }
 
   Result<void> write_end(MessageId id) {
@@ -183,8 +219,9 @@ Result<void> say_what_runs(Session& session, Queue& queue) {
   return {};
 }
 
-/// Where it fails the queue goes on, or it is said that it may not.
+/// Where it fails, or is told to end, the queue goes on, or it is said that it may not.
 Result<Exit> write_paused(Session& session, Queue& queue, const SetByHand& settings) {
+  catch_signals();
   const auto write = [&]() -> Result<Exit> {
     FQ_TRY(queue.policy_set("", {{{PolicyKey::paused, 1, 0, {}}}, {}}));
     FQ_TRY(say_what_runs(session, queue));

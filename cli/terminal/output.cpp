@@ -63,16 +63,19 @@ void Output::choose_piece() {
   own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// As write(2), but signals come through while it waits.
-long Output::write_piece(std::string_view bytes) const {
+/// As write(2), but signals come through while it waits, and one that is caught ends it: also before it
+/// waits, where more than `caught` have been.
+long Output::write_piece(std::string_view bytes, int caught) const {
   if (piece_ == SIZE_MAX) return ::write(descriptor_, bytes.data(), bytes.size());
-  const LetSignalsThrough open;
   if (own_) {
+    const LetSignalsThrough open;
     const ssize_t done = ::write(own_.get(), bytes.data(), bytes.size());
     if (done >= 0 || errno != EAGAIN) return done;
   }
+  if (caught_count() != caught) return errno = EINTR, -1;
   pollfd ready{descriptor_, POLLOUT, 0};
-  if (::poll(&ready, 1, -1) < 0) return -1;
+  if (poll_with_signals(ready) < 0) return -1;
+  const LetSignalsThrough open;
   if (own_) return ::write(own_.get(), bytes.data(), bytes.size());
   return ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
 }
@@ -80,8 +83,9 @@ long Output::write_piece(std::string_view bytes) const {
 Result<void> Output::write_pieces(std::string_view bytes) {
   const std::string_view object = descriptor_ == STDERR_FILENO ? "standard error" : "standard output";
   if (piece_ == 0) choose_piece();
+  const int caught = caught_count();
   while (!bytes.empty()) {
-    const long done = write_piece(bytes);
+    const long done = write_piece(bytes, caught);
     if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (done < 0) {
       Error error = sys_error("write", object, errno);

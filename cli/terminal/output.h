@@ -36,7 +36,7 @@ class Output {
   Result<void> write_now(std::string_view bytes);
   Result<void> write_pieces(std::string_view bytes);
   void choose_piece();
-  long write_piece(std::string_view bytes) const;
+  long write_piece(std::string_view bytes, int caught) const;
   const int descriptor_;
   Descriptor own_;  // a pipe opened anew, which does not block; empty: it is none
   std::string buffer_;

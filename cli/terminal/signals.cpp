@@ -20,10 +20,12 @@ sigset_t mask_at_start;
 struct sigaction file_limit_at_start {};
 sigset_t mask_blocked;
 volatile sig_atomic_t caught_signal = 0;
+volatile sig_atomic_t times_caught = 0;
 Interrupt interrupt;
 
 void on_signal(int number) {
   caught_signal = number;
+  times_caught = times_caught + 1;
   interrupt.raise();
 }
 
@@ -35,6 +37,13 @@ void on_disk_fault(int /*number*/) {
       "fq check\n";
   (void)!::write(2, kText.data(), kText.size());
   ::_exit(number(Exit::io));
+}
+
+/// SIGPIPE stays blocked: a reader that left is an EPIPE here, after which what is held goes back first.
+sigset_t open_mask() {
+  sigset_t open = mask_at_start;
+  sigaddset(&open, SIGPIPE);
+  return open;
 }
 
 void die_by(int number) {
@@ -77,13 +86,23 @@ void explain_disk_faults() {
 }
 
 LetSignalsThrough::LetSignalsThrough() {
-  // SIGPIPE stays blocked: a reader that left is an EPIPE here, after which what is held goes back first.
-  sigset_t open = mask_at_start;
-  sigaddset(&open, SIGPIPE);
+  const sigset_t open = open_mask();
   ::sigprocmask(SIG_SETMASK, &open, nullptr);
 }
 
 LetSignalsThrough::~LetSignalsThrough() { ::sigprocmask(SIG_BLOCK, &mask_blocked, nullptr); }
+
+int caught_count() { return times_caught; }
+
+int poll_with_signals(pollfd& watched) {
+  const sigset_t open = open_mask();
+  return ::ppoll(&watched, 1, nullptr, &open);
+}
+
+bool ending_was_asked() {
+  { const LetInterruptThrough open; }
+  return interrupt.raised();
+}
 
 Interrupt& catch_signals() {
   for (const int number : kEndings) {

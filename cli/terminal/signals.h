@@ -4,6 +4,8 @@
 // and reads at once, and what came meanwhile is delivered when the command has done its work.
 #pragma once
 
+// System.
+#include <poll.h>
 // fq, below us.
 #include "core/api/queue.h"
 
@@ -32,9 +34,20 @@ class LetSignalsThrough {
   LetSignalsThrough& operator=(const LetSignalsThrough&) = delete;
 };
 
+/// How many have raised the interrupt so far.
+int caught_count();
+
+/// As poll(2) without a time limit, of one descriptor, with signals let through: one that came before ends
+/// it, too.
+int poll_with_signals(pollfd& watched);
+
 /// From now on INT, TERM, HUP and QUIT raise the interrupt instead of ending the process, unless they are
 /// ignored. For commands that hold something which they must give back.
 Interrupt& catch_signals();
+
+/// Whether one of them has come, also while they were blocked. Needs: catch_signals(); without that it may
+/// end the process.
+bool ending_was_asked();
 
 /// Lets those that only raise the interrupt through, also while locks are held: for long work that looks at
 /// it. Needs: catch_signals().

@@ -263,6 +263,32 @@ fresh; fq push x >/dev/null
 fq export >/dev/full 2>/dev/null; is 'a full disk' 74 $?
 is 'not paused' false "$(fq queue list --json | jq .paused)"
 
+# Nor does a signal leave it paused, whether its reader reads or not, or it writes a file.
+head -c 300000 /dev/zero | tr '\0' l | fq push >/dev/null
+mkfifo "$work/reader"
+stopped_by() { # SIGNAL: who exports to a reader that does not read
+  env --default-signal="$1" "$FQ" export >"$work/reader" 2>"$work/err" & exporter=$!
+  exec 8<"$work/reader"
+  await eval '[ "$(fq queue list --json | jq .paused)" = true ]'
+  kill -s "$1" "$exporter"; wait "$exporter"
+  echo "$? $(cat "$work/err") $(fq queue list --json | jq .paused)"
+  exec 8<&-
+}
+is 'Ctrl-C' '130  false' "$(stopped_by INT)"
+is 'TERM' '143  false' "$(stopped_by TERM)"
+is 'HUP' '129  false' "$(stopped_by HUP)"
+FQ_STOP_AT=change.committed:1 "$FQ" export >"$work/file" 2>"$work/err" & exporter=$!
+await eval 'grep -q "^State:.T" "/proc/$exporter/status"'
+kill -TERM "$exporter"; kill -CONT "$exporter"; wait "$exporter"
+is 'one that writes a file' '143  false' "$? $(cat "$work/err") $(fq queue list --json | jq .paused)"
+
+# Dead letters that each name the next, more than a small stack has room for.
+fresh; cd "$work" || exit 1
+echo 300 | fq push >/dev/null
+PATH=$(dirname "$FQ"):$PATH fq worker --drain --attempts 1 -- sh -c 'read -r n; [ "$n" = 0 ] || echo $((n - 1)) | fq step n --push -; exit 65' >/dev/null 2>&1
+is 'with a small stack' 0 "$(ulimit -s 256; fq export >"$work/e" 2>/dev/null; echo $?)"
+is 'each behind the one that it names' "$(seq 0 300 | xargs)" "$(jq -r 'select(.type == "message").payload' "$work/e" | xargs)"
+
 # Killed anywhere, and by a storm: repeated until it is through, each is there once with all its steps.
 fresh; cd "$work" || exit 1
 for i in 1 2 3; do fq push -t "p$i" --shell 'fq step a -- echo a; fq step b -- echo b; fq step z --sleep 1h'; done >/dev/null
