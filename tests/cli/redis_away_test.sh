@@ -53,6 +53,20 @@ wait $worker
 is "it has gone on" 0 $?
 is "and said so once" 1 "$(grep -c 'goes on trying' "$work/worker.err")"
 
+# Whoever waits there for work of many shards ends with the first signal, and soon.
+fq queue create --shards 64 many
+"$FQ" pop -q many --wait=60s 2>"$work/pop.err" & waiter=$!
+hears_all() { [ "$(redis-cli -s "$work/s" pubsub shardchannels '*{many:*bell:*' | wc -l)" -eq 64 ]; }
+await hears_all
+kill -STOP "$server"
+await grep -q 'goes on trying' "$work/pop.err" || cat "$work/pop.err"
+SECONDS=0
+kill -TERM $waiter
+wait $waiter
+is "who waits is ended" 143 $?
+is "by the first signal, in the time of some tries" 0 "$((SECONDS > 9))"
+kill -CONT "$server"
+
 # What listens there may be another program.
 python3 - "$work/port" 2>"$work/web" <<'PY' &
 import http.server, sys

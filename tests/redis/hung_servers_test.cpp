@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <future>
 #include <string>
 #include <thread>
@@ -56,12 +55,6 @@ int64_t left_ms(const TestCluster& cluster, const std::vector<Placed>& shards) {
 void give_nobody_up(const TestCluster& cluster) {
   for (size_t i = 0; i < cluster.size(); ++i)
     command(cluster.node(i), {"CONFIG", "SET", "cluster-node-timeout", "60000"});
-}
-
-int64_t ms_of(const std::function<void()>& run) {
-  const int64_t begin_ms = system_clock().boot_ms();
-  run();
-  return system_clock().boot_ms() - begin_ms;
 }
 
 }  // namespace

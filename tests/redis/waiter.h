@@ -68,6 +68,13 @@ inline void set(Queue& queue, std::string_view path, PolicyKey key, int64_t valu
   REQUIRE(queue.policy_set(path, {{{key, value, 0, {}}}, {}}).ok());
 }
 
+template <class Run>
+int64_t ms_of(Run run) {
+  const int64_t begin_ms = system_clock().boot_ms();
+  run();
+  return system_clock().boot_ms() - begin_ms;
+}
+
 template <class Is>
 void wait_until(Is is) {
   const int64_t end_ms = system_clock().boot_ms() + 20'000;

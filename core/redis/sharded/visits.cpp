@@ -27,6 +27,12 @@ double toll_in(const Result<Reply>& root) {
   return std::isfinite(told) && told > 0 ? told : 0;
 }
 
+/// Who only looked, in vain, has no outcome that could be unknown.
+Error nothing_asked(Error error) {
+  if (error.kind == ErrorKind::io) error.kind = ErrorKind::later;
+  return error;
+}
+
 }  // namespace
 
 Visits::Visits(Shards& shards, Purses& purses)
@@ -109,7 +115,7 @@ Result<void> Visits::look(bool fresh) {
   waiters_ = 0;
   take_tolls(replies);
   for (size_t shard = 0; shard < all_.size(); ++shard) take_root(shard, replies[shard]);
-  if (faults_.size() == all_.size()) return faults_.begin()->second;
+  if (faults_.size() == all_.size()) return nothing_asked(faults_.begin()->second);
   with_news_.clear();
   size_t at = all_.size();
   for (const size_t shard : watched_) {

@@ -21,6 +21,9 @@ constexpr int64_t kPortMax = 65'535;
 // let alone.
 constexpr int64_t kLetAlone = 5;
 constexpr int64_t kLetAloneMinMs = 100;
+// Where none answers there is no other to go to: who comes back is to be met soon. But what asks for many
+// keys waits no longer than what asks for one.
+constexpr int64_t kAllLetAlone = 1, kAllLetAloneMinMs = 0;
 constexpr int64_t kLearnedMs = 100;  // so long who has what is not asked again
 
 bool is_host(std::string_view host) {
@@ -65,11 +68,21 @@ std::shared_ptr<Server> Nodes::connected(Node& node) {
   return node.server;
 }
 
+void Nodes::Absence::begin(Error why, int64_t begin_ms, int64_t times, int64_t least_ms) {
+  const int64_t now_ms = system_clock().boot_ms();
+  until_ms = now_ms + std::max(least_ms, times * (now_ms - begin_ms));
+  fault = std::move(why);
+}
+
+bool Nodes::Absence::lasts() const { return fault && system_clock().boot_ms() < until_ms; }
+
 /// One that is connected, else the first of the seeds that answers, else of those that are known besides.
 Result<std::shared_ptr<Server>> Nodes::any() {
   for (auto& [name, node] : nodes_) {
     if (std::shared_ptr<Server> server = connected(node)) return server;
   }
+  if (all_absent_.lasts()) return *all_absent_.fault;
+  const int64_t begin_ms = system_clock().boot_ms();
   Result<std::unique_ptr<Server>> opened = Server::open(place_, password_);
   if (opened) {
     is_cluster_ = (*opened)->is_cluster();
@@ -80,6 +93,7 @@ Result<std::shared_ptr<Server>> Nodes::any() {
   for (const std::string& name : names_) {
     if (Result<std::shared_ptr<Server>> other = at(name); other) return other;
   }
+  all_absent_.begin(opened.error(), begin_ms, kAllLetAlone, kAllLetAloneMinMs);
   return std::move(opened).error();
 }
 
@@ -98,13 +112,11 @@ Result<RedisPlace> Nodes::place_of_key(std::string_view key) {
 Result<std::shared_ptr<Server>> Nodes::at(const std::string& name) {
   Node& node = nodes_[name];
   if (std::shared_ptr<Server> server = connected(node)) return server;
+  if (node.absence.lasts()) return *node.absence.fault;
   const int64_t begin_ms = system_clock().boot_ms();
-  if (begin_ms < node.away_until_ms) return *node.fault;
   Result<std::unique_ptr<Server>> opened = Server::open(place_at(name), password_);
   if (!opened) {
-    const int64_t now_ms = system_clock().boot_ms();
-    node.away_until_ms = now_ms + std::max(kLetAloneMinMs, kLetAlone * (now_ms - begin_ms));
-    node.fault = opened.error();
+    node.absence.begin(opened.error(), begin_ms, kLetAlone, kLetAloneMinMs);
     return std::move(opened).error();
   }
   node.server = std::move(opened).value();

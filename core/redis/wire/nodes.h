@@ -42,10 +42,18 @@ class Nodes {
   void forget() { is_known_ = false; }
 
  private:
+  /// Of who was tried in vain: the fault is told again, without a new try, for a while.
+  struct Absence {
+    std::optional<Error> fault = {};
+    int64_t until_ms = 0;
+
+    /// `times`: so many times as long as the try took, at least `least_ms`.
+    void begin(Error why, int64_t begin_ms, int64_t times, int64_t least_ms);
+    bool lasts() const;
+  };
   struct Node {
     std::shared_ptr<Server> server;
-    std::optional<Error> fault = {};  // of the last try to reach it: told again, without a new one,
-    int64_t away_until_ms = 0;        // until then
+    Absence absence = {};
   };
   Result<void> learn();
   Result<std::shared_ptr<Server>> at(const std::string& name);
@@ -60,6 +68,7 @@ class Nodes {
   bool is_cluster_ = false;
   bool is_known_ = false;  // who has what
   int64_t learned_ms_ = -1'000'000;
+  Absence all_absent_;  // no server of the place was reached
   std::map<std::string, Node> nodes_;
   std::vector<std::string> names_;           // of those that have or had slots
   std::array<uint16_t, kSlots> owner_ = {};  // by slot, one more than the index; 0: nobody
