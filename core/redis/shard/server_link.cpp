@@ -116,6 +116,8 @@ std::vector<ServerLink::Try> ServerLink::try_all(std::span<const Call> calls, Co
     if (!tries[i].server) continue;
     tries[i].reply = std::move(flight.reply(numbers[i]));
     tries[i].has_copy = flight.has_copy(numbers[i]);
+    const bool refused = tries[i].reply && tries[i].reply->kind == Reply::Kind::error;
+    if (refused && begins_with_any(tries[i].reply->text, {"CLUSTERDOWN"})) nodes_.doubt(*tries[i].server);
   }
   for (const std::shared_ptr<Server>& server : flight.lost()) nodes_.drop(server);
   return tries;

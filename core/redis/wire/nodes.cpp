@@ -2,7 +2,9 @@
 
 // System.
 #include <algorithm>
-#include <set>
+#include <cctype>
+#include <tuple>
+#include <utility>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
@@ -132,10 +134,49 @@ void Nodes::take_range(const Reply& range, const std::string& asked) {
   for (int64_t slot = first; slot <= last; ++slot) owner_.at(static_cast<size_t>(slot)) = owner;
 }
 
+std::set<std::string> Nodes::known_names() const {
+  std::set<std::string> names(names_.begin(), names_.end());
+  for (const RedisPlace::Host& host : place_.hosts) names.insert(name_of_host(host));
+  return names;
+}
+
+/// What one that is cut off from the others says stays wrong for as long as that lasts: whoever was found
+/// wrong is asked after all others. Those that are connected come first of the others, and one that takes its
+/// time to be reached is the last that is tried.
+Result<std::shared_ptr<Server>> Nodes::teller() {
+  FQ_TRY_SET(std::shared_ptr<Server> met, any());
+  std::set<std::string> names = known_names();
+  for (auto& [name, node] : nodes_) {
+    if (connected(node)) names.insert(name);
+  }
+  std::vector<std::tuple<uint64_t, bool, std::string>> order;
+  for (const std::string& name : names) {
+    Node& node = nodes_[name];
+    order.emplace_back(node.doubted, connected(node) == nullptr, name);
+  }
+  std::sort(order.begin(), order.end());
+  const int64_t begin_ms = system_clock().boot_ms();
+  for (const auto& [doubted, is_away, name] : order) {
+    if (Result<std::shared_ptr<Server>> server = at(name); server) return server;
+    if (system_clock().boot_ms() - begin_ms > kLearnedMs) break;
+  }
+  return met;
+}
+
+void Nodes::doubt(const std::string& name) {
+  if (const auto node = nodes_.find(name); node != nodes_.end()) node->second.doubted = ++doubts_;
+}
+
+void Nodes::doubt(const Server& owner) {
+  forget();
+  doubt(told_by_);
+  if (owner.name() != told_by_) doubt(owner.name());
+}
+
 Result<void> Nodes::learn() {
   const int64_t now_ms = system_clock().boot_ms();
   if (is_known_ || now_ms < learned_ms_ + kLearnedMs) return {};
-  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
+  FQ_TRY_SET(const std::shared_ptr<Server> server, teller());
   const std::string name = server->name();
   const std::array<std::string_view, 2> words = {"CLUSTER", "SLOTS"};
   Result<Reply> reply = server->call(words);
@@ -143,7 +184,11 @@ Result<void> Nodes::learn() {
     drop(server);
     return Error{ErrorKind::later, reply.error().text, 0, reply.error().passes};  // it changes nothing
   }
-  if (reply->kind == Reply::Kind::error) return error_of_refusal(name, "CLUSTER SLOTS", reply->text);
+  told_by_ = name;
+  if (reply->kind == Reply::Kind::error) {
+    doubt(*server);
+    return error_of_refusal(name, "CLUSTER SLOTS", reply->text);
+  }
   owner_.fill(0);
   for (const Reply& range : reply->items) take_range(range, name);
   is_known_ = true;
@@ -151,17 +196,20 @@ Result<void> Nodes::learn() {
   return {};
 }
 
+/// Where it cannot be reached another may have taken over.
+Result<std::shared_ptr<Server>> Nodes::owner_at(uint16_t owner) {
+  Result<std::shared_ptr<Server>> found = at(names_[owner - 1]);
+  if (!found) forget(), doubt(told_by_);
+  return found;
+}
+
 Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
   FQ_TRY_SET(const std::shared_ptr<Server> server, any());
   if (!is_cluster_) return server;
   FQ_TRY(learn());
   const uint16_t owner = owner_.at(slot_of(key));
-  if (owner != 0) {
-    Result<std::shared_ptr<Server>> found = at(names_[owner - 1]);
-    if (!found) forget();  // another may have taken over
-    return found;
-  }
-  forget();
+  if (owner != 0) return owner_at(owner);
+  forget(), doubt(told_by_);
   return Error{ErrorKind::later, server->name() + ": its cluster serves not all slots; try again", 0, true};
 }
 
@@ -173,7 +221,7 @@ Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
   std::vector<std::shared_ptr<Server>> all;
   for (const uint16_t owner : owners) {
     if (owner == 0) continue;
-    FQ_TRY_SET(std::shared_ptr<Server> each, at(names_[owner - 1]));
+    FQ_TRY_SET(std::shared_ptr<Server> each, owner_at(owner));
     all.push_back(std::move(each));
   }
   return all;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ class Nodes {
   void note_moved(std::string_view refusal, const Server& by);
   /// Who has what is to be asked anew.
   void forget() { is_known_ = false; }
+  /// Likewise, and of another one: by the word of who was asked last this one has the key, and it says that
+  /// its cluster is down.
+  void doubt(const Server& owner);
 
  private:
   /// Of who was tried in vain: the fault is told again, without a new try, for a while.
@@ -54,9 +58,15 @@ class Nodes {
   struct Node {
     std::shared_ptr<Server> server;
     Absence absence = {};
+    uint64_t doubted = 0;  // when what it says was found wrong last, as the count of all such; 0: never
   };
   Result<void> learn();
+  Result<std::shared_ptr<Server>> teller();
+  /// Those that have slots, and the seeds.
+  std::set<std::string> known_names() const;
+  void doubt(const std::string& name);
   Result<std::shared_ptr<Server>> at(const std::string& name);
+  Result<std::shared_ptr<Server>> owner_at(uint16_t owner);
   RedisPlace place_at(const std::string& name) const;
   static std::shared_ptr<Server> connected(Node& node);
   void take_range(const Reply& range, const std::string& asked);
@@ -68,6 +78,8 @@ class Nodes {
   bool is_cluster_ = false;
   bool is_known_ = false;  // who has what
   int64_t learned_ms_ = -1'000'000;
+  std::string told_by_;  // who said last who has what
+  uint64_t doubts_ = 0;
   Absence all_absent_;  // no server of the place was reached
   std::map<std::string, Node> nodes_;
   std::vector<std::string> names_;           // of those that have or had slots
