@@ -15,7 +15,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kNamesMax = 1024;  // of masters, since the process began: more than a cluster can have
+constexpr size_t kNamesMax = 1024;  // of masters, since they were asked for: more than a cluster can have
 constexpr size_t kHostBytesMax = 255;
 constexpr int64_t kPortMax = 65'535;
 
@@ -173,6 +173,18 @@ void Nodes::doubt(const Server& owner) {
   if (owner.name() != told_by_) doubt(owner.name());
 }
 
+/// Of those that have no slot any more only the connected are kept: where addresses become others all the
+/// time there would be ever more. One that has forgotten its cluster knows of nobody, and nobody goes for it.
+void Nodes::take_slots(const Reply& ranges, const std::string& asked) {
+  owner_.fill(0);
+  if (!ranges.items.empty()) names_.clear();
+  for (const Reply& range : ranges.items) take_range(range, asked);
+  const std::set<std::string> known = known_names();
+  std::erase_if(nodes_, [&](const auto& each) {
+    return each.second.server == nullptr && !each.second.absence.lasts() && !known.contains(each.first);
+  });
+}
+
 Result<void> Nodes::learn() {
   const int64_t now_ms = system_clock().boot_ms();
   if (is_known_ || now_ms < learned_ms_ + kLearnedMs) return {};
@@ -189,8 +201,7 @@ Result<void> Nodes::learn() {
     doubt(*server);
     return error_of_refusal(name, "CLUSTER SLOTS", reply->text);
   }
-  owner_.fill(0);
-  for (const Reply& range : reply->items) take_range(range, name);
+  take_slots(*reply, name);
   is_known_ = true;
   learned_ms_ = now_ms;
   return {};

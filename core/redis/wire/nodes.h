@@ -62,6 +62,7 @@ class Nodes {
   };
   Result<void> learn();
   Result<std::shared_ptr<Server>> teller();
+  void take_slots(const Reply& ranges, const std::string& asked);
   /// Those that have slots, and the seeds.
   std::set<std::string> known_names() const;
   void doubt(const std::string& name);
@@ -82,7 +83,7 @@ class Nodes {
   uint64_t doubts_ = 0;
   Absence all_absent_;  // no server of the place was reached
   std::map<std::string, Node> nodes_;
-  std::vector<std::string> names_;           // of those that have or had slots
+  std::vector<std::string> names_;           // of those that have slots, or were told of since that was asked
   std::array<uint16_t, kSlots> owner_ = {};  // by slot, one more than the index; 0: nobody
 };
 

@@ -1,21 +1,17 @@
 #include "core/redis/wire/wire.h"
 
 // System.
-#include <fcntl.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 // fq, below us.
 #include "core/base/clock.h"
+// fq, this room.
+#include "core/redis/wire/sockets.h"
 
 namespace fq {
 
@@ -23,57 +19,6 @@ namespace {
 
 Error nobody(const std::string& name, std::string_view why) {
   return Error{ErrorKind::later, name + ": cannot be reached: " + std::string(why), 0, true};
-}
-
-/// Whether it is ready within the time; else errno is set.
-bool is_ready(int socket, short events, int64_t deadline_ms) {
-  for (;;) {
-    const int64_t left_ms = std::max<int64_t>(0, deadline_ms - system_clock().boot_ms());
-    pollfd poll{socket, events, 0};
-    const int ready = ::poll(&poll, 1, static_cast<int>(std::min<int64_t>(left_ms, INT32_MAX)));
-    if (ready > 0) return true;
-    if (ready == 0) errno = ETIMEDOUT;
-    if (ready < 0 && errno == EINTR) continue;
-    return false;
-  }
-}
-
-/// 0, or errno.
-int connect_within(int socket, const sockaddr* address, socklen_t length, int64_t deadline_ms) {
-  if (::connect(socket, address, length) == 0) return 0;
-  if (errno != EINPROGRESS) return errno;
-  if (!is_ready(socket, POLLOUT, deadline_ms)) return errno;
-  int fault = 0;
-  socklen_t size = sizeof fault;
-  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &fault, &size) == 0 ? fault : errno;
-}
-
-/// 0, or errno. As many as wait for a server to take them may be all that it lets wait: then nothing is under
-/// way, and only who blocks is told when another one may.
-int connect_in_turn(int socket, const sockaddr_un& address, int64_t deadline_ms) {
-  const int flags = ::fcntl(socket, F_GETFL);
-  ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK);
-  int fault = EINTR;
-  while (fault == EINTR) {
-    const int64_t left_ms = std::max<int64_t>(1, deadline_ms - system_clock().boot_ms());
-    const timeval left{left_ms / 1'000, left_ms % 1'000 * 1'000};
-    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
-    fault = ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
-  }
-  ::fcntl(socket, F_SETFL, flags);
-  return fault == EAGAIN ? ETIMEDOUT : fault;
-}
-
-Descriptor new_socket(int family) {
-  return Descriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
-
-/// A reply waits for no packet to fill up, and a peer that vanished is missed in minutes.
-void tune(int socket) {
-  const int on = 1, idle_s = 10;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
 }
 
 Result<Descriptor> connect_by_name(const RedisPlace::Host& host, const std::string& name,
@@ -84,25 +29,15 @@ Result<Descriptor> connect_by_name(const RedisPlace::Host& host, const std::stri
   const int fault = ::getaddrinfo(host.name.c_str(), std::to_string(host.port).c_str(), &hints, &found);
   if (fault != 0) return nobody(name, ::gai_strerror(fault));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
-  int last = ECONNREFUSED;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    Descriptor socket = new_socket(each->ai_family);
-    last = socket ? connect_within(socket.get(), each->ai_addr, each->ai_addrlen, deadline_ms) : errno;
-    if (last != 0) continue;
-    tune(socket.get());
-    return socket;
-  }
-  return nobody(name, std::strerror(last));
+  Descriptor socket = connect_to_one_of(found, deadline_ms);
+  if (!socket) return nobody(name, std::strerror(errno));
+  return socket;
 }
 
-Result<Descriptor> connect_to_socket(const std::string& path, int64_t deadline_ms) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  Descriptor socket = new_socket(AF_UNIX);
-  const int fault = socket ? connect_in_turn(socket.get(), address, deadline_ms) : errno;
-  if (fault == EACCES) return sys_error("connect", path, fault);
-  if (fault != 0) return nobody(path, std::strerror(fault));
+Result<Descriptor> connect_by_path(const std::string& path, int64_t deadline_ms) {
+  Descriptor socket = connect_to_path(path, deadline_ms);
+  if (!socket && errno == EACCES) return sys_error("connect", path, errno);
+  if (!socket) return nobody(path, std::strerror(errno));
   return socket;
 }
 
@@ -116,7 +51,7 @@ std::string name_of_host(const RedisPlace::Host& host) {
 Result<Wire> Wire::connect(const RedisPlace& place, const RedisPlace::Host* host) {
   const std::string name = host == nullptr ? place.socket : name_of_host(*host);
   const int64_t deadline_ms = system_clock().boot_ms() + place.connect_ms;
-  FQ_TRY_SET(Descriptor socket, host == nullptr ? connect_to_socket(place.socket, deadline_ms)
+  FQ_TRY_SET(Descriptor socket, host == nullptr ? connect_by_path(place.socket, deadline_ms)
                                                 : connect_by_name(*host, name, deadline_ms));
   Wire wire(std::move(socket), name);
   if (!place.is_sealed) return wire;
