@@ -102,7 +102,7 @@ gives 64 'not a duration' fq push x --wait=5
 # How one has ended is known, though so many end before the last one that a queue forgets it.
 if here; then
   first=$(fq push -q long -t wanted first) last=$(fq push -q long -t wanted last)
-  "$FQ" wait -q long "$first" "$last" & by_id=$!
+  "$FQ" wait -q long "$last" "$first" & by_id=$!
   "$FQ" wait -q long -t wanted & by_tenant=$!
   for pid in $by_id $by_tenant; do await grep -q '^State:.S' "/proc/$pid/status"; done
   fq pop -q long -t wanted >/dev/null

@@ -179,7 +179,8 @@ TEST_CASE("an attempt that is not the last notes nothing") {
 
 TEST_CASE("how one ended that is waited for is told, though it is forgotten by the last end", "[threads]") {
   SpoolFixture q;
-  const std::vector<MessageId> ids = {MessageId{q.push("first")}, MessageId{q.push("last")}};
+  const MessageId first{q.push("first")}, last{q.push("last")};
+  const std::vector<MessageId> ids = {last, first};
   std::vector<std::optional<State>> ends(ids.size());
   const std::unique_ptr<Queue> patient = q.open();
   std::thread thread([&] {
@@ -189,7 +190,7 @@ TEST_CASE("how one ended that is waited for is told, though it is forgotten by t
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // nothing tells that it sleeps
   CHECK(q.ack(q.lease()) == SettleStatus::ok);
   q.forget_outcomes();
-  CHECK_FALSE(q.door().get(ids[0]).value());
+  CHECK_FALSE(q.door().get(first).value());
   CHECK(q.ack(q.lease()) == SettleStatus::ok);
   thread.join();
   CHECK(ends == std::vector<std::optional<State>>{State::acked, State::acked});
