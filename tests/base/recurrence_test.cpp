@@ -123,6 +123,7 @@ TEST_CASE("a spec that is none, or never comes, names what is wrong") {
   CHECK(fault("0 0 * * * *").find("has 6 fields") != std::string::npos);
   CHECK(fault("@reboot").find("is not known") != std::string::npos);
   CHECK(fault("every 0s").find("the shortest is 1s") != std::string::npos);
+  CHECK(fault("every 36501d").find("is too long; the limit is 36500d") != std::string::npos);
   CHECK(fault("every").find("has no duration") != std::string::npos);
   CHECK(fault("every soon").find("has no duration") != std::string::npos);
   CHECK(fault("every 10").find("has no duration") != std::string::npos);

@@ -36,8 +36,8 @@ Result<Recurrence> Recurrence::parse(std::string_view spec) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   const DurationParse interval = parse_duration(text);
   if (interval.fault != DurationFault::none || interval.ms < kShortestIntervalMs) {
-    const bool none = interval.fault == DurationFault::not_a_duration;
-    const char* what = none               ? " has no duration; write `every 10m`"
+    const char* what = interval.fault == DurationFault::not_a_duration ? " has no duration; write `every 10m`"
+                       : interval.fault == DurationFault::too_long     ? " is too long; the limit is 36500d"
                        : interval.ms == 0 ? " is not an interval; the shortest is 1s"
                                           : " is not from 1s to 36500d";
     return Error{ErrorKind::bad_data, "schedule: " + in_quotes(spec) + what, 0};
