@@ -117,6 +117,12 @@ NewMessage values_of(const ExportedMessage& message) {
   return pushed;
 }
 
+Result<void> check_step_name(std::string_view name) {
+  if (const std::string_view fault = queue_name_fault(name); !fault.empty())
+    return Error{ErrorKind::usage, "step '" + std::string(name) + "': its name " + std::string(fault), 0};
+  return {};
+}
+
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
   if (!message.lost.empty()) return message.lost;
   if (has_ended(message.state)) return "";
@@ -130,8 +136,7 @@ std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_
   if (message.steps.size() > kStepsPerMessageMax) return "it has too many steps";
   uint64_t bytes = 0;
   for (const ExportedStep& step : message.steps) {
-    if (const std::string_view fault = queue_name_fault(step.name); !fault.empty())
-      return "step '" + step.name + "': its name " + std::string(fault);
+    if (const Result<void> named = check_step_name(step.name); !named) return named.error().text;
     if (step.output.size() > kStepBytesMax) return "step '" + step.name + "': its output is too long";
     if (step.ids.size() > kStepsPerMessageMax) return "step '" + step.name + "': waits for too many messages";
     bytes += step.output.size();

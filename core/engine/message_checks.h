@@ -30,6 +30,8 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
 /// A fault of this item of a batch.
 inline Error at_item(Error error, size_t item) { return error.item = item, error; }
 
+Result<void> check_step_name(std::string_view name);
+
 /// The values that a push would give of it: all but its past and its dependencies.
 NewMessage values_of(const ExportedMessage& message);
 /// The fault of a message that another queue is said to have exported; "": none.

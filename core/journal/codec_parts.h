@@ -104,10 +104,6 @@ class ByteReader {
     return taken;
   }
   std::string_view take_text(size_t bytes) { return as_text(take(bytes)); }
-  void expect_zero(size_t bytes) {
-    for (const std::byte byte : take(bytes))
-      if (byte != std::byte{0}) fail();
-  }
   void fail() {
     broken_ = true;
     left_ = {};

@@ -8,7 +8,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/limits.h"
-#include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/size.h"
 #include "core/engine/message_checks.h"
@@ -78,8 +77,7 @@ std::optional<Error> fault_of(const Reply& said, const std::string& object, Step
 
 Result<RedisSteps::Said> RedisSteps::ask(const Receipt& receipt, std::string_view name, StepKind kind,
                                          std::string_view what, std::span<const std::string_view> more) {
-  if (const std::string_view fault = queue_name_fault(name); !fault.empty())
-    return Error{ErrorKind::usage, "step '" + std::string(name) + "': its name " + std::string(fault), 0};
+  FQ_TRY(check_step_name(name));
   const RedisLeases::Parts parts = leases_.parts_of(receipt);
   Said said;
   said.receipt = parts.fault;

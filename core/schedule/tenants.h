@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 // fq, this room.
 #include "core/schedule/rings/blockers.h"
 #include "core/schedule/tree/tenant_tree.h"
@@ -38,10 +37,6 @@ class Tenants {
   }
   /// True when it or a node above it is parked or lacks room in a pool: its messages have no turns now.
   bool is_blocked(TenantIndex tenant) const { return TenantTree(region_).is_blocked(number_of(tenant)); }
-  /// Why it is: each thing that stands in the way. Allocates.
-  std::vector<Blocker> blockers_of(TenantIndex tenant) const {
-    return Blockers(region_).all(number_of(tenant));
-  }
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
 

@@ -25,4 +25,9 @@ SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
   return held ? SettleStatus::ok : SettleStatus::stale;
 }
 
+uint64_t message_under(const Receipt& receipt) {
+  const std::optional<ReceiptParts> parts = receipt.parts();
+  return parts ? parts->id : 0;
+}
+
 }  // namespace fq

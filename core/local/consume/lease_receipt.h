@@ -12,4 +12,7 @@ namespace fq {
 SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
                            std::optional<SlotIndex>& slot);
 
+/// The message that it names; 0: it is no receipt.
+uint64_t message_under(const Receipt& receipt);
+
 }  // namespace fq

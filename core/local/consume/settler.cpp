@@ -49,11 +49,6 @@ EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
   return detail;
 }
 
-uint64_t id_in(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parsed = receipt.parts();
-  return parsed ? parsed->id : 0;
-}
-
 }  // namespace
 
 /// The verdicts of one group that hold: the first `count` of each array. The rest is not even set to nothing,
@@ -165,7 +160,7 @@ void Settler::settle(std::span<const Settle> items, SettleReply& reply) {
     doomed.find(blobs);
     to = from + *settled;
     if (watcher_.watches_any()) {
-      for (const Settle& item : items.subspan(from, to - from)) watcher_.forget(id_in(item.receipt));
+      for (const Settle& item : items.subspan(from, to - from)) watcher_.forget(message_under(item.receipt));
     }
     from = to;
   }

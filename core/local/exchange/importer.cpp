@@ -6,6 +6,8 @@
 #include "core/base/fault_point.h"
 #include "core/engine/exported_state.h"
 #include "core/engine/message_checks.h"
+// fq, this room.
+#include "core/local/push/push_batch.h"
 
 namespace fq {
 
@@ -54,18 +56,6 @@ std::vector<std::byte> after_of(const ExportedMessage& message) {
   std::vector<std::byte> bytes(8 * words.size());
   for (size_t i = 0; i < words.size(); ++i) put_number(bytes.data() + 8 * i, words[i]);
   return bytes;
-}
-
-std::string job_of(const ExportedMessage& message) {
-  JobTerms job;
-  job.timeout_ms = message.timeout_ms;
-  job.keep_ms = message.keep_ms;
-  if (message.command) {
-    job.argv.assign(message.command->argv.begin(), message.command->argv.end());
-    job.cwd = message.command->cwd;
-    job.env.assign(message.command->env.begin(), message.command->env.end());
-  }
-  return encode_job(job);
 }
 
 std::string tags_of(const ExportedMessage& message) {
@@ -142,7 +132,8 @@ Result<ImportResult> Importer::take_one(const ExportedMessage& message, std::str
 }
 
 Result<Receiver::Received> Importer::receive(const ExportedMessage& message, const ImportToken& token) {
-  const std::string terms = terms_of(message, token), job = job_of(message), tags = tags_of(message);
+  const std::string terms = terms_of(message, token), job = job_bytes(values_of(message)),
+                    tags = tags_of(message);
   const bool waits = has_to_wait(message);
   MovedRecord record;
   record.pushed_wall_ms = message.pushed_at_wall_ms;

@@ -7,20 +7,6 @@ namespace fq {
 
 namespace {
 
-/// How a worker is to run it, as the journal keeps it; empty for most.
-std::string job_of(const NewMessage& message) {
-  JobTerms terms;
-  terms.timeout_ms = message.timeout_ms;
-  terms.keep_ms = message.keep_ms;
-  if (message.call) terms.call = number(*message.call);
-  if (message.command) {
-    terms.argv.assign(message.command->argv.begin(), message.command->argv.end());
-    terms.cwd = message.command->cwd;
-    terms.env.assign(message.command->env.begin(), message.command->env.end());
-  }
-  return encode_job(terms);
-}
-
 MessageTerms message_terms(const NewMessage& message) {
   MessageTerms terms;
   terms.ttl_ms = std::min(message.ttl_ms.value_or(0), INT64_MAX / 8);
@@ -84,6 +70,19 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
 
 }  // namespace
 
+std::string job_bytes(const NewMessage& message) {
+  JobTerms terms;
+  terms.timeout_ms = message.timeout_ms;
+  terms.keep_ms = message.keep_ms;
+  if (message.call) terms.call = number(*message.call);
+  if (message.command) {
+    terms.argv.assign(message.command->argv.begin(), message.command->argv.end());
+    terms.cwd = message.command->cwd;
+    terms.env.assign(message.command->env.begin(), message.command->env.end());
+  }
+  return encode_job(terms);
+}
+
 std::string_view PushBatch::keep(std::string text) { return texts_.emplace_front(std::move(text)); }
 
 /// What is said of it beside its tenant, payload and priority.
@@ -98,7 +97,7 @@ void PushBatch::describe(const NewMessage& message, MessageId behind, int64_t ne
     item.tags = keep(encode_tags(views));
   }
   if (message.command || message.timeout_ms || message.keep_ms || message.call) {
-    item.job = keep(job_of(message));
+    item.job = keep(job_bytes(message));
   }
   if (message.ttl_ms || !message.schedule.empty() || has_terms(message)) {
     item.terms = keep(terms_text(message, behind, next_wall_ms));

@@ -13,6 +13,9 @@
 
 namespace fq {
 
+/// How a worker is to run it, as the journal keeps it; empty for most.
+std::string job_bytes(const NewMessage& message);
+
 class PushBatch {
  public:
   /// Adds to `need` what they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of

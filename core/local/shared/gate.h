@@ -96,7 +96,6 @@ class Gate {
   Stream& stream() { return stream_; }
   Apply& apply() { return apply_; }
   const std::string& object() const { return object_; }
-  void set_object(std::string object) { object_ = std::move(object); }
 
   /// For benches: how long the lock is held, what a death inside it costs.
   static inline void (*before_unlock)() = nullptr;

@@ -5,7 +5,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/limits.h"
-#include "core/base/tenant_name.h"
 #include "core/base/text/size.h"
 #include "core/engine/message_checks.h"
 #include "core/api/receipt.h"
@@ -21,17 +20,6 @@ namespace {
 constexpr int kRecordTries = 64;      // against compaction, which moves records
 constexpr size_t kStepsPerHold = 64;  // of the state lock
 constexpr uint32_t kStepsPassedPerHold = 4096;
-
-Result<void> check_step_name(std::string_view name) {
-  if (const std::string_view fault = queue_name_fault(name); !fault.empty())
-    return Error{ErrorKind::usage, "step '" + std::string(name) + "': its name " + std::string(fault), 0};
-  return {};
-}
-
-uint64_t message_under(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = receipt.parts();
-  return parts ? parts->id : 0;
-}
 
 }  // namespace
 

@@ -4,25 +4,16 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/limits.h"
-#include "core/base/tenant_name.h"
 #include "core/api/receipt.h"
+#include "core/engine/message_checks.h"
+// fq, this room.
+#include "core/local/consume/lease_receipt.h"
 
 namespace fq {
 
 namespace {
 
 constexpr int64_t kLatestMs = INT64_MAX / 4;
-
-Result<void> check_pause_name(std::string_view name) {
-  if (const std::string_view fault = queue_name_fault(name); !fault.empty())
-    return Error{ErrorKind::usage, "step '" + std::string(name) + "': its name " + std::string(fault), 0};
-  return {};
-}
-
-uint64_t message_of_lease(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = receipt.parts();
-  return parts ? parts->id : 0;
-}
 
 std::vector<uint64_t> ids_of_wait(Bytes after) {
   std::vector<uint64_t> ids;
@@ -35,14 +26,14 @@ std::vector<uint64_t> ids_of_wait(Bytes after) {
 
 Result<StepPause> StepPauses::sleep(const Receipt& receipt, std::string_view name,
                                     std::optional<int64_t> delay_ms, int64_t until_wall_ms) {
-  FQ_TRY(check_pause_name(name));
+  FQ_TRY(check_step_name(name));
   StoredStep stored;
   FQ_TRY_SET(StepBook::Look look, book_.look(receipt, name));
   FQ_TRY_SET(const bool slept, book_.read(receipt, name, StepKind::sleep, look, stored));
   if (look.receipt != SettleStatus::ok || slept) return StepPause{look.receipt, true, true};
   FQ_TRY(book_.check_count(receipt, name, look));
   SteppedRecord step;
-  step.id = MessageId{message_of_lease(receipt)};
+  step.id = MessageId{message_under(receipt)};
   step.name = name;
   step.kind = StepKind::sleep;
   step.at_wall_ms = clock().wall_ms();
@@ -56,7 +47,7 @@ Result<StepPause> StepPauses::sleep(const Receipt& receipt, std::string_view nam
 /// None twice. Those that are given, or what the steps have pushed.
 Result<std::vector<uint64_t>> StepPauses::wanted(const Receipt& receipt, std::string_view name,
                                                  std::optional<std::span<const MessageId>> ids) {
-  const uint64_t own = message_of_lease(receipt);
+  const uint64_t own = message_under(receipt);
   std::vector<uint64_t> all;
   const auto add = [&](MessageId id) {
     if (std::find(all.begin(), all.end(), number(id)) == all.end()) all.push_back(number(id));
@@ -129,13 +120,13 @@ Result<StepPause> StepPauses::wait_on(const Receipt& receipt, std::vector<uint64
 
 Result<StepPause> StepPauses::wait(const Receipt& receipt, std::string_view name,
                                    std::optional<std::span<const MessageId>> ids) {
-  FQ_TRY(check_pause_name(name));
+  FQ_TRY(check_step_name(name));
   StoredStep stored;
   FQ_TRY_SET(StepBook::Look look, book_.look(receipt, name));
   FQ_TRY_SET(const bool began, book_.read(receipt, name, StepKind::wait, look, stored));
   if (look.receipt != SettleStatus::ok) return StepPause{look.receipt, false, false};
   SteppedRecord step;
-  step.id = MessageId{message_of_lease(receipt)};
+  step.id = MessageId{message_under(receipt)};
   step.name = name;
   step.kind = StepKind::wait;
   step.at_wall_ms = clock().wall_ms();
