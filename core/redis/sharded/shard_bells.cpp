@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/leases/lease_words.h"
 
@@ -10,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kNotLoaded = "Function not found";
+constexpr int64_t kAgainMs = 1'000;  // after a server would not note it down
 
 }  // namespace
 
@@ -51,8 +54,11 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
       return !bells->hears(shards_.bell(shard)) || bells->is_noted(shards_.bell(shard));
     });
     tenant_ = request.tenant;
-    is_anew = (!shards.empty() && note(shards, request.tenant)) || is_anew;
-    is_heard = is_heard && are_noted(shards);
+    const bool may_note = !shards.empty() && system_clock().boot_ms() >= again_ms_;
+    is_anew = (may_note && note(shards, request.tenant)) || is_anew;
+    const bool are_all_noted = are_noted(shards);
+    if (may_note && !are_all_noted) again_ms_ = system_clock().boot_ms() + kAgainMs;
+    is_heard = is_heard && are_all_noted;
   }
   if (!is_heard) return State::deaf;
   return is_anew ? State::anew : State::heard;

@@ -33,7 +33,8 @@ class ShardBells {
   bool are_noted(const std::vector<size_t>& shards) const;
 
   Shards& shards_;
-  std::string tenant_;  // of which it was noted down last
+  std::string tenant_;   // of which it was noted down last
+  int64_t again_ms_ = 0;  // when those that would not are asked again
 };
 
 }  // namespace fq

@@ -37,7 +37,9 @@ Result<bool> ShardedLeases::is_idle(std::optional<size_t>& busy) {
 Result<void> ShardedLeases::do_what_is_due() {
   const std::vector<size_t> due = visits_.due();
   for (const size_t shard : due) {
-    if (Result<Reply> done = shards_.at(shard).shard().tick(); !done) visits_.lost(shard, done.error());
+    const Result<Reply> done = shards_.at(shard).shard().tick();
+    if (!done && !is_away(done.error())) return done.error();
+    if (!done) visits_.cannot_do(shard, done.error());
   }
   return due.empty() ? Result<void>() : visits_.look(true);
 }

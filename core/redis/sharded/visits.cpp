@@ -15,6 +15,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kFreshMs = 20;         // so long what was read is used again
+constexpr int64_t kUndoneMs = 1'000;     // so long what could not be done is not tried again
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
 
@@ -67,6 +68,7 @@ void Visits::take_tolls(const std::vector<Result<Reply>>& replies) {
 }
 
 void Visits::take_root(size_t shard, const Result<Reply>& root) {
+  if (is_let_alone(shard)) return lost(shard, *all_[shard].undone);
   if (!root) return lost(shard, root.error());
   const auto weight_in = [&](size_t field) {
     const double told = std::strtod(root->at(field).text.c_str(), nullptr) / kWeightOfOne;
@@ -93,6 +95,16 @@ void Visits::lost(size_t shard, Error error) {
   all_[shard].due_ms = all_[shard].session_end_ms = -1;
   all_[shard].is_spent = true;
   faults_.insert_or_assign(shard, std::move(error));
+}
+
+void Visits::cannot_do(size_t shard, const Error& error) {
+  all_[shard].undone = error;
+  all_[shard].undone_until_ms = system_clock().boot_ms() + kUndoneMs;
+  lost(shard, error);
+}
+
+bool Visits::is_let_alone(size_t shard) const {
+  return all_[shard].undone && system_clock().boot_ms() < all_[shard].undone_until_ms;
 }
 
 Result<void> Visits::look(bool fresh) {
@@ -135,7 +147,7 @@ int64_t Visits::look_ms() const {
 }
 
 void Visits::begin() {
-  for (Shard& shard : all_) shard.is_spent = false;
+  for (size_t shard = 0; shard < all_.size(); ++shard) all_[shard].is_spent = is_let_alone(shard);
   purses_.begin();
 }
 

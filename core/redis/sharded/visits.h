@@ -39,6 +39,8 @@ class Visits {
   void served(const Visit& visit, const RedisLeases::Added& given, bool is_empty);
   /// It did not answer.
   void lost(size_t shard, Error error);
+  /// What is due there cannot be done now: for a while it is as one that does not answer.
+  void cannot_do(size_t shard, const Error& error);
   /// None of them was lost.
   bool are_all_there() const { return faults_.empty(); }
   /// What is told is without them.
@@ -68,15 +70,18 @@ class Visits {
     double toll = 0;       // what a turn there costs on average, in turns; 0: it has not said so
     double tag = 0;        // what it was given, by weight
     ShardTime time;
-    int64_t clock_ahead_ms = 0;   // of our clock
-    int64_t due_ms = -1;          // by its time; -1: nothing is
-    int64_t session_end_ms = -1;  // of who may be dead: likewise
-    bool is_spent = false;        // in this pass
+    int64_t clock_ahead_ms = 0;        // of our clock
+    int64_t due_ms = -1;               // by its time; -1: nothing is
+    int64_t session_end_ms = -1;       // of who may be dead: likewise
+    bool is_spent = false;             // in this pass
+    std::optional<Error> undone = {};  // why what is due there could not be done
+    int64_t undone_until_ms = 0;       // by our clock: until then it is not tried again
   };
   void note(Shard& shard, double weight);
   void take_tolls(const std::vector<Result<Reply>>& replies);
   double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
   void take_root(size_t shard, const Result<Reply>& root);
+  bool is_let_alone(size_t shard) const;
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
   int64_t clock_ms(const Shard& shard) const;
 
