@@ -242,12 +242,19 @@ Result<Reply> Shard::change(Call call) {
 /// what it has is still there.
 Error Shard::named(Error error) {
   if (access_.queue.empty()) return error;
-  if (says_missing(error)) {
-    const std::string meta = access_.place.key("{" + access_.queue + "}:meta");
-    const Result<Reply> there = access_.link->call(meta, std::array<std::string_view, 2>{"EXISTS", meta});
-    if (there && there->number == 1) error = lost_root(std::move(error), tag_ + "h", access_.queue);
-  }
+  if (says_missing(error) && is_of_its_queue())
+    error = lost_root(std::move(error), tag_ + "h", access_.queue);
   return of_queue(std::move(error), access_.queue);
+}
+
+/// Another one may have been made since by the same name: its shards lie elsewhere.
+bool Shard::is_of_its_queue() {
+  const std::string meta = access_.place.key("{" + access_.queue + "}:meta");
+  const Result<Reply> told =
+      access_.link->call(meta, std::array<std::string_view, 3>{"HGET", meta, "places"});
+  if (!told) return false;
+  const std::string place = tag_.substr(tag_.rfind('{') + 1, tag_.rfind('}') - tag_.rfind('{') - 1);
+  return (" " + told->text + " ").find(" " + place + " ") != std::string::npos;
 }
 
 Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {

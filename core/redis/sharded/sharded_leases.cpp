@@ -215,6 +215,8 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
+    const auto fault = is_nothing && request.tenant.empty() ? visits_.lasting_fault() : std::nullopt;
+    if (fault) return *fault;  // whoever waits would wait in vain
     if (!request.wait || !is_nothing) return reply;
     if (shards_.has_away_notice()) {  // who waits takes it between two waits
       reply.why_empty = WhyEmpty::changed;

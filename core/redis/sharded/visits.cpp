@@ -67,21 +67,47 @@ void Visits::take_tolls(const std::vector<Result<Reply>>& replies) {
   usual_toll_ = count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-void Visits::take_root(size_t shard, const Result<Reply>& root) {
-  if (is_let_alone(shard)) return lost(shard, *all_[shard].undone);
-  if (!root) return lost(shard, root.error());
+Result<void> Visits::take(size_t shard, const Result<Reply>& root) {
+  if (is_let_alone(shard)) {
+    lost(shard, *all_[shard].undone);
+  } else if (!root) {
+    lost(shard, root.error());
+  } else if (root->at(8).is_text()) {
+    take_root(shard, *root);
+  } else {
+    return ask_for_root(shard);
+  }
+  return {};
+}
+
+/// None is there: a call says whether the queue is gone or this shard has lost it. Where another one made it
+/// meanwhile the next look shows what it has.
+Result<void> Visits::ask_for_root(size_t shard) {
+  const Result<Reply> called = shards_.at(shard).shard().tick();
+  if (!called && called.error().kind == ErrorKind::missing) return called.error();
+  if (!called) cannot_do(shard, called.error());
+  return {};
+}
+
+void Visits::take_root(size_t shard, const Reply& root) {
   const auto weight_in = [&](size_t field) {
-    const double told = std::strtod(root->at(field).text.c_str(), nullptr) / kWeightOfOne;
+    const double told = std::strtod(root.at(field).text.c_str(), nullptr) / kWeightOfOne;
     return std::isfinite(told) ? told : 0;
   };
-  purses_.know(shard, root->at(4).text);
-  waiters_ = std::max(waiters_, waiters_in(root->at(5)));
+  purses_.know(shard, root.at(4).text);
+  waiters_ = std::max(waiters_, waiters_in(root.at(5)));
   const double open = weight_in(0);
   all_[shard].is_open = open > 0;
   note(all_[shard], open > 0 ? open : purses_.is_wanting(shard) ? weight_in(3) : 0);
-  all_[shard].time = ShardTime(root->at(6), root->at(7));
-  all_[shard].due_ms = time_in(root->at(1));
-  all_[shard].session_end_ms = time_in(root->at(2));
+  all_[shard].time = ShardTime(root.at(6), root.at(7));
+  all_[shard].due_ms = time_in(root.at(1));
+  all_[shard].session_end_ms = time_in(root.at(2));
+}
+
+std::optional<Error> Visits::lasting_fault() const {
+  const auto lasts = [](const auto& each) { return !is_away(each.second); };
+  const auto found = std::find_if(faults_.begin(), faults_.end(), lasts);
+  return found == faults_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Visits::tell_lost() {
@@ -111,8 +137,8 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 8> kFields = {"open", "due",     "session", "weight",
-                                                       "lent", "waiters", "now",     "lead"};
+  constexpr std::array<std::string_view, 9> kFields = {"open",    "due", "session", "weight", "lent",
+                                                       "waiters", "now", "lead",    "schema"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
@@ -126,7 +152,7 @@ Result<void> Visits::look(bool fresh) {
   faults_.clear();
   waiters_ = 0;
   take_tolls(replies);
-  for (size_t shard = 0; shard < all_.size(); ++shard) take_root(shard, replies[shard]);
+  for (size_t shard = 0; shard < all_.size(); ++shard) FQ_TRY(take(shard, replies[shard]));
   if (faults_.size() == all_.size()) return nothing_asked(faults_.begin()->second);
   with_news_.clear();
   size_t at = all_.size();

@@ -23,7 +23,7 @@ class Visits {
   Visits(Shards& shards, Purses& purses);
 
   /// Reads what there is now, where what is known is old. `fresh`: in any case. Shards that do not answer
-  /// have nothing; an Error: none of them does.
+  /// have nothing; an Error: none of them does, or the queue is gone.
   Result<void> look(bool fresh);
   /// A pass begins: who has given nothing may have something again.
   void begin();
@@ -45,6 +45,8 @@ class Visits {
   bool are_all_there() const { return faults_.empty(); }
   /// What is told is without them.
   void tell_lost();
+  /// Of one of them, that no time mends.
+  std::optional<Error> lasting_fault() const;
   bool is_any_open() const;
   /// It has something that needs no loan.
   bool is_open(size_t shard) const { return all_[shard].is_open; }
@@ -80,7 +82,9 @@ class Visits {
   void note(Shard& shard, double weight);
   void take_tolls(const std::vector<Result<Reply>>& replies);
   double toll_of(const Shard& shard) const { return shard.toll > 0 ? shard.toll : usual_toll_.value_or(1); }
-  void take_root(size_t shard, const Result<Reply>& root);
+  Result<void> take(size_t shard, const Result<Reply>& root);
+  Result<void> ask_for_root(size_t shard);
+  void take_root(size_t shard, const Reply& root);
   bool is_let_alone(size_t shard) const;
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
   int64_t clock_ms(const Shard& shard) const;

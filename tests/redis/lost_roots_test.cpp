@@ -1,0 +1,74 @@
+// lost_roots_test - what the shards of a queue begin with is gone from its server, of one or of all of them.
+
+// System.
+#include <chrono>
+#include <future>
+#include <string>
+// Tests.
+#include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
+
+namespace fq::test {
+
+namespace {
+
+Result<LeaseReply> lease(Queue& queue, const LeaseRequest& request = for_a_minute()) {
+  return queue.lease(request);
+}
+
+}  // namespace
+
+TEST_CASE("who waits for work of a queue that is gone is told so, also where another was made by its name") {
+  Sharded s(8);
+  const auto queue = open_on(real_time_engine(), s.server.spool("?poll=20ms"));
+  auto waiting = std::async(std::launch::async, [&] {
+    LeaseRequest request = until_there();
+    request.wait_ms = 10'000;
+    return queue->lease(request);
+  });
+  CHECK(waiting.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
+  SECTION("its server has lost all") { command(s.server, {"FLUSHALL"}); }
+  SECTION("it was removed") { answered(real_time_engine().remove(s.location())); }
+  if (GENERATE(true, false)) push_one(*s.another(), "t", "x");
+  const Result<LeaseReply> told = waiting.get();
+  REQUIRE(!told.ok());
+  CHECK(told.error().kind == ErrorKind::missing);
+  CHECK(told.error().text.find("queue 'default': ") == 0);
+  CHECK(told.error().text.find("has no such queue any more") != std::string::npos);
+  const Result<LeaseReply> again = lease(*queue);
+  REQUIRE(!again.ok());
+  CHECK(again.error().kind == ErrorKind::missing);
+}
+
+TEST_CASE("a shard that has lost what it begins with is named, once nothing else is left to take") {
+  const Sharded s(8);
+  std::string other;
+  const auto [first, second] = two_apart(*s.queue, other);
+  const std::string root = tag_of(s.server, shard_of(first)) + "h";
+  command(s.server, {"DEL", root});
+  const auto queue = s.another();
+  SECTION("which is served first") {
+    size_t count = 0;
+    for (int i = 0; i < 10; ++i) {
+      const Result<LeaseReply> reply = lease(*queue, for_a_minute(100));
+      count += reply ? reply->deliveries.size() : 0;
+    }
+    CHECK(count > 0);
+  }
+  SECTION("also where a tenant's is left") {
+    LeaseRequest of_other = for_a_minute();
+    of_other.tenant = other;
+    CHECK(answered(lease(*queue, of_other)).deliveries.size() == 1);
+    for (int i = 0; i < 10; ++i) static_cast<void>(lease(*queue));  // and all that is there besides
+  }
+  for (const bool wait : {false, true}) {
+    LeaseRequest request = wait ? until_there() : for_a_minute();
+    request.wait_ms = 2'000;
+    const Result<LeaseReply> told = lease(*queue, request);
+    REQUIRE(!told.ok());
+    CHECK(told.error().kind == ErrorKind::unusable);
+    CHECK(told.error().text.find("has lost the key '" + root + "'") != std::string::npos);
+  }
+}
+
+}  // namespace fq::test
