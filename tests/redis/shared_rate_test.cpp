@@ -224,6 +224,16 @@ TEST_CASE("no start is fetched where a slot is missing, and none is lost for it"
   CHECK(is_well(*q.s.queue));
 }
 
+TEST_CASE("who waits for the next start of many looks for it no more than some 100 times a second") {
+  Rated q;
+  REQUIRE(q.s.queue->policy_set("", rate(1, 3)).ok());
+  q.fill(2, 1);
+  REQUIRE(q.started() == 1);
+  const LeaseReply reply = answered(q.s.queue->lease(for_a_minute()));
+  REQUIRE(reply.deliveries.empty());
+  CHECK(reply.next_wake_ms == 10);
+}
+
 TEST_CASE("a queue with rates over all shards is removed without a key left, and a rate has any form") {
   Rated q(16);
   REQUIRE(q.s.queue->policy_set("", rate(5'000, 1'000)).ok());  // several in a millisecond

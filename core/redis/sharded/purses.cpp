@@ -116,7 +116,10 @@ Result<std::optional<Purses::Loan>> Purses::borrow(const std::string& name, size
       FQ_TRY_SET(goes_on, join(name, answer));
     }
     const int64_t token_ms = said == "none" ? token_in(answer.at(3)) : -1;
-    if (token_ms >= 0) next_ms_ = std::min(next_ms_.value_or(token_ms), token_ms);
+    if (token_ms >= 0) {
+      int64_t& next_ms = next_ms_.try_emplace(shards_.of_tenant(name), token_ms).first->second;
+      next_ms = std::min(next_ms, token_ms);
+    }
     if (said == "none" && want > 0 && !has_taken_back) {
       has_taken_back = true;
       FQ_TRY_SET(goes_on, take_back(name, answer, shard, want));

@@ -30,13 +30,13 @@ class Purses {
   /// A pass begins: a purse that had nothing may have something again.
   void begin() {
     empty_.clear();
-    next_ms_.reset();
+    next_ms_.clear();
   }
   /// The queue has limits over all shards of what runs.
   bool are_used() const;
-  /// When the next one may start, where that was in the way of what was asked for in this pass, by the
-  /// server's time.
-  std::optional<int64_t> next_ms() const { return next_ms_; }
+  /// When the next one may start, where that was in the way of what was asked for in this pass: by the shard
+  /// that the purse lies in, whose server's clock says so.
+  const std::map<size_t, int64_t>& next_ms() const { return next_ms_; }
   /// It has messages that lack units of some limit.
   bool is_wanting(size_t shard) const;
   /// Loans for the next call of a shard that lacks something, for so many messages; "": there are none now.
@@ -91,7 +91,7 @@ class Purses {
   std::set<std::string> empty_;    // in this pass
   std::set<std::string> brought_;  // of which something came to the shard that was fetched for last
   bool is_calling_ = false;
-  std::optional<int64_t> next_ms_;
+  std::map<size_t, int64_t> next_ms_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 

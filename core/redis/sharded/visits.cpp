@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kFreshMs = 20;         // so long what was read is used again
 constexpr int64_t kUndoneMs = 1'000;     // so long what could not be done is not tried again
+constexpr int64_t kTokenMinMs = 10;      // nobody asks more often whether the next one may start
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
 
@@ -247,8 +248,10 @@ std::optional<int64_t> Visits::next_due_ms() const {
     const int64_t in_ms = shard.due_ms - shard.time.at(clock_ms(shard));
     if (shard.due_ms >= 0 && (!first || in_ms < *first)) first = in_ms;
   }
-  if (const auto token = purses_.next_ms())
-    first = std::min(first.value_or(INT64_MAX), *token - clock_ms(all_[0]));
+  for (const auto& [home, token_ms] : purses_.next_ms()) {
+    const int64_t in_ms = std::max(kTokenMinMs, token_ms - clock_ms(all_[home]));
+    first = std::min(first.value_or(in_ms), in_ms);
+  }
   return first;
 }
 
