@@ -4,6 +4,8 @@
 
 // System.
 #include <map>
+#include <optional>
+#include <vector>
 // fq, this room.
 #include "core/local/consume/reaper.h"
 #include "core/local/read/message_reader.h"

@@ -6,7 +6,6 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
-#include "core/schedule/memory/id_index.h"
 #include "core/schedule/states/state.h"
 
 namespace fq {
