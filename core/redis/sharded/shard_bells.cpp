@@ -12,7 +12,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kNotLoaded = "Function not found";
-constexpr int64_t kAgainMs = 1'000;  // after a server would not note it down
+constexpr int64_t kNotedAgainMs = 1'000;  // after a server would not note it down
 
 }  // namespace
 
@@ -57,7 +57,7 @@ ShardBells::State ShardBells::listen(const LeaseRequest& request) {
     const bool may_note = !shards.empty() && system_clock().boot_ms() >= again_ms_;
     is_anew = (may_note && note(shards, request.tenant)) || is_anew;
     const bool are_all_noted = are_noted(shards);
-    if (may_note && !are_all_noted) again_ms_ = system_clock().boot_ms() + kAgainMs;
+    if (may_note && !are_all_noted) again_ms_ = system_clock().boot_ms() + kNotedAgainMs;
     is_heard = is_heard && are_all_noted;
   }
   if (!is_heard) return State::deaf;
