@@ -69,6 +69,21 @@ TEST_CASE("a shard that has lost what it begins with is named, once nothing else
     CHECK(told.error().kind == ErrorKind::unusable);
     CHECK(told.error().text.find("has lost the key '" + root + "'") != std::string::npos);
   }
+  // A worker that stays serves the others, and says why it serves no more than that.
+  REQUIRE(queue->attend({}).ok());
+  LeaseRequest of_worker = until_there();
+  of_worker.watch = true;
+  of_worker.wait_ms = 300;
+  std::string said;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(answered(lease(*queue, of_worker)).deliveries.empty());
+    for (const std::string& each : queue->take_notices()) said += each + "\n";
+  }
+  CHECK(said.find("has lost the key '" + root + "'") != std::string::npos);
+  push_one(*queue, other, "x");
+  CHECK(answered(lease(*queue, of_worker)).deliveries.size() == 1);
+  of_worker.until_idle = true;
+  CHECK(lease(*queue, of_worker).error().kind == ErrorKind::unusable);
 }
 
 }  // namespace fq::test

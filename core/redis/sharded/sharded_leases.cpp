@@ -215,8 +215,10 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
-    const auto fault = is_nothing && request.tenant.empty() ? visits_.lasting_fault() : std::nullopt;
-    if (fault) return *fault;  // whoever waits would wait in vain
+    // Whoever came for what there is would come in vain. A worker that stays serves the others, and says so.
+    const bool stays = request.watch && !request.until_idle;
+    const bool may_be_in_vain = is_nothing && request.tenant.empty() && !stays;
+    if (const auto fault = visits_.lasting_fault(); fault && may_be_in_vain) return *fault;
     if (!request.wait || !is_nothing) return reply;
     if (shards_.has_away_notice()) {  // who waits takes it between two waits
       reply.why_empty = WhyEmpty::changed;
