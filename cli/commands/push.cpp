@@ -305,7 +305,7 @@ const Command push_command = {
     "Adds a message, PAYLOAD or else all of standard input; prints its id.",
     {kPushOptions, &kQueueOption, "human|json", true},
     "echo resize cat.png | fq push -t acme",
-    "0 accepted (--wait: as fq wait); 1 --after an unknown one; 65 bad payload or line; 75 full",
+    "0 accepted (--wait: as fq wait); 1 --after unknown; 65 bad; 75 full",
     run_push,
 };
 
