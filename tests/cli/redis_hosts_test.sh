@@ -29,6 +29,17 @@ is "and one here" "of c" "$(fq pop)"
 gives 0 '' fq check
 is "they are still there" 2 "$(fq stats --json | jq .leased)"
 
+# Power fails for all of it at once. Whoever still ran for a moment would tell of the end of the others: a worker's
+# guard sees that before its own comes.
+all_below() {
+  local each
+  for each in $(pgrep -P "$1"); do
+    echo "$each"
+    all_below "$each"
+  done
+}
+mapfile -t there < <(all_below $far)
+kill -STOP "${there[@]}"
 kill -KILL $far
 wait $far 2>>"$work/err"
 began=$SECONDS
