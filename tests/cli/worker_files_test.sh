@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # worker_files_test - real work: the checksum of every file of a tree, by two workers of which one is killed
 # in the middle. FQ_LONG: of the whole tree, else of its first 400 files.
-long=${FQ_LONG-}
+whole=${FQ_LONG-}  # not "long", which the jobs of these tests have for a name
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
 tree=/usr/share/doc
 find "$tree" -type f -readable | sort >"$work/all"
-if [ -n "$long" ]; then cp "$work/all" "$work/files"; else head -n 400 "$work/all" >"$work/files"; fi
+if [ -n "$whole" ]; then cp "$work/all" "$work/files"; else head -n 400 "$work/all" >"$work/files"; fi
 count=$(wc -l <"$work/files")
 half=$((count / 2))
 is 'there are files to work on' yes "$([ "$half" -ge 10 ] && echo yes)"
