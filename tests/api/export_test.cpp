@@ -279,11 +279,7 @@ TEST_CASE("steps come with their message, which does not start before they are t
   WHERE_EXPORTS_ARE(q);
   if (q.door().steps() == nullptr) return;
   QueueFixture to(fq_engine);
-  const MessageId id = q.push("t", "m");
-  const Delivery job = q.lease();
-  CHECK(keep(q, job, "one", "output") == SettleStatus::ok);
-  CHECK(keep(q, job, "two", std::string(100'000, 'x')) == SettleStatus::ok);
-  q.release(job);
+  const MessageId id = push_with_steps(q, {{"one", "output"}, {"two", std::string(100'000, 'x')}});
   const ExportedMessage message = exported(q, id);
   REQUIRE(message.steps.size() == 2);
   const MessageId there = import_one(to, message);

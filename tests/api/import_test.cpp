@@ -67,10 +67,7 @@ TEST_CASE("what has died since it was imported is left as it is by a second expo
   WHERE_EXPORTS_ARE(q);
   if (q.door().steps() == nullptr) return;
   QueueFixture to(fq_engine);
-  const MessageId id = q.push("t", "m");
-  const Delivery job = q.lease();
-  CHECK(keep(q, job, "one", "output") == SettleStatus::ok);
-  q.release(job);
+  const MessageId id = push_with_steps(q, {{"one", "output"}});
   const MessageId there = import_one(to, exported(q, id));
   to.bury(to.lease(), "no use");
   const MessageId later = q.push("t", "later");

@@ -1,6 +1,10 @@
 // steps_scene - verbs of steps, for the tests of what every engine must do with them.
 #pragma once
 
+// System.
+#include <string>
+#include <utility>
+#include <vector>
 // Tests.
 #include "tests/api/contract.h"
 
@@ -27,6 +31,16 @@ inline SettleStatus keep(QueueFixture& q, const Delivery& job, const std::string
   INFO((kept.ok() ? "" : kept.error().text));
   REQUIRE(kept.ok());
   return *kept;
+}
+
+/// A message whose job has kept these, and gave it back.
+inline MessageId push_with_steps(QueueFixture& q,
+                                 const std::vector<std::pair<std::string, std::string>>& steps) {
+  const MessageId id = q.push("t", "m");
+  const Delivery job = q.lease();
+  for (const auto& [name, output] : steps) CHECK(keep(q, job, name, output) == SettleStatus::ok);
+  q.release(job);
+  return id;
 }
 
 inline ErrorKind refusal(QueueFixture& q, const Delivery& job, const std::string& name,

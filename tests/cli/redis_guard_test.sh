@@ -94,15 +94,19 @@ gives 64 "fq worker starts it" own guard
 gives 64 "fq worker starts it" own guard </dev/null
 gives 64 "takes nothing" own guard now
 
-# A worker whose guard is killed goes on, and says what is lost by it.
-for i in 1 2; do fq -q alone push -t "$i" -- sh -c "echo \$\$ >$work/alone.$i; while ! [ -e $work/end.$i ]; do sleep 0.05; done" >>"$work/ids"; done
+# A worker whose guard is killed goes on, and says what is lost by it; the job behind has another.
+for i in 1 2 3; do fq -q alone push -t "$i" -- sh -c "echo \$\$ >$work/alone.$i; while ! [ -e $work/end.$i ]; do sleep 0.05; done" >>"$work/ids"; done
 "$FQ" -q alone worker --drain >"$work/out" 2>&1 & worker=$!
 await test -s "$work/alone.1"
-kill -KILL "$(guard_of $worker)"
+guard=$(guard_of $worker)
+kill -KILL "$guard"
 : >"$work/end.1"
 await test -s "$work/alone.2"
 : >"$work/end.2"
+await test -s "$work/alone.3"
+is "there is another guard" another "$([ -n "$(guard_of $worker)" ] && [ "$(guard_of $worker)" != "$guard" ] && echo another)"
+: >"$work/end.3"
 wait $worker || fail "a worker without its guard ended $?"
 grep -q "its messages do not wait for processes that its jobs left" "$work/out" || fail "it says: $(cat "$work/out")"
-is "both are done" 2 "$(fq -q alone stats --json | jq .acked)"
+is "all are done" 3 "$(fq -q alone stats --json | jq .acked)"
 finish
