@@ -38,7 +38,6 @@ class ModelEngine final : public Engine {
 
 std::unique_ptr<Engine> make_model() { return std::make_unique<ModelEngine>(); }
 
-#ifdef FQ_HAVE_LOCAL_ENGINE
 class LocalEngine final : public Engine {
  public:
   LocalEngine() {
@@ -68,7 +67,6 @@ class LocalEngine final : public Engine {
 };
 
 std::unique_ptr<Engine> make_local() { return std::make_unique<LocalEngine>(); }
-#endif
 
 #ifdef FQ_HAVE_REDIS_ENGINE
 Result<std::string> no_password() { return std::string(); }
@@ -260,9 +258,7 @@ constexpr Off kOffOverShards[] = {
 
 constexpr Factory factories[] = {
     {"model", make_model},
-#ifdef FQ_HAVE_LOCAL_ENGINE
     {"local", make_local},
-#endif
 #ifdef FQ_HAVE_REDIS_ENGINE
     {"redis", make_redis},  // the last ones: they are left out where no server is installed
     {"redis of 16 shards", make_redis_16, true},

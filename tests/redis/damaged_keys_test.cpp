@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <random>
 #include <set>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/redis/fixture.h"
 
 namespace fq::test {
@@ -177,6 +179,21 @@ struct Full {
   }
 };
 
+/// What is tried with each key: in one run a part, drawn anew for each; all with FQ_ALL.
+class Drawn {
+ public:
+  std::vector<Damage> damages() {
+    const std::vector<Damage> all = {Damage::missing, Damage::garbage, Damage::cut};
+    return is_all_tried() ? all : std::vector<Damage>{all[random_() % all.size()]};
+  }
+  bool is_tried() { return is_all_tried() || random_() % 3 == 0; }
+  uint64_t seed() const { return seed_; }
+
+ private:
+  uint64_t seed_ = seed_of_run();
+  std::mt19937_64 random_{seed_};
+};
+
 /// Of the message, the schedule or the steps that are damaged themselves.
 bool is_told_as_damaged(const std::string& refusal) {
   return refusal.find("its record cannot be read") != std::string::npos ||
@@ -189,12 +206,13 @@ bool is_told_as_damaged(const std::string& refusal) {
 TEST_CASE("whatever key is lost or damaged, all that does not need it goes on, and a repair mends the rest") {
   const bool by_rank = GENERATE(false, true);
   Full f(by_rank);
+  Drawn drawn;
   for (const auto& [key, dump] : f.keys) {
     if (key.ends_with("}:h")) continue;  // without it there is no queue
-    for (const Damage damage : {Damage::missing, Damage::garbage, Damage::cut}) {
+    for (const Damage damage : drawn.damages()) {
       f.restore_but(key, damage);
       f.refusals.clear();
-      CAPTURE(key, by_rank, static_cast<int>(damage));
+      CAPTURE(key, by_rank, static_cast<int>(damage), drawn.seed());
       f.ask_for_all();
       for (const std::string& refusal : f.refusals) {
         INFO(refusal);
@@ -215,16 +233,17 @@ TEST_CASE(
   const auto found = std::find_if(f.keys.begin(), f.keys.end(),
                                   [](const auto& each) { return each.first.ends_with("}:h"); });
   const std::string root = found->first;
+  Drawn drawn;
   const std::set<std::string> needed = {"schema", "n", "serial"}, read_whole = {"file", "set"};
   const Reply names = command(f.server, {"HKEYS", root});
   for (const Reply& name : names.items) {
-    for (const Damage damage : {Damage::missing, Damage::garbage, Damage::cut}) {
+    for (const Damage damage : drawn.damages()) {
       f.restore();
       if (damage == Damage::missing) command(f.server, {"HDEL", root, name.text});
       if (damage == Damage::garbage) command(f.server, {"HSET", root, name.text, "garbage"});
       if (damage == Damage::cut) f.cut(root, name.text);
       f.refusals.clear();
-      CAPTURE(name.text, by_rank, static_cast<int>(damage));
+      CAPTURE(name.text, by_rank, static_cast<int>(damage), drawn.seed());
       f.ask_for_all();
       const bool is_told = !f.refusals.empty();
       // What is left of a number that is cut is a number.
@@ -253,14 +272,15 @@ TEST_CASE(
     if (key.find("}:m:") != std::string::npos) records.push_back(key);
   }
   REQUIRE(records.size() > 5);
+  Drawn drawn;
   for (const std::string& one : records) {
     for (const std::string& other : records) {
-      if (one >= other) continue;
+      if (one >= other || !drawn.is_tried()) continue;
       f.restore();
       command(f.server, {"RESTORE", one, "0", f.keys[other], "REPLACE"});
       command(f.server, {"RESTORE", other, "0", f.keys[one], "REPLACE"});
       f.refusals.clear();
-      CAPTURE(one, other, by_rank);
+      CAPTURE(one, other, by_rank, drawn.seed());
       f.ask_for_all();
       CHECK(f.refusals == std::vector<std::string>{});
       f.mend_and_serve();
