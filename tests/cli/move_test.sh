@@ -237,6 +237,18 @@ await sleeps "$backup"
 kill -CONT $mover; wait $mover; wait $backup
 is 'the backup has each of them once' '1 ready 2 ready' \
   "$(FQ_SPOOL=$work/backup "$FQ" -q slow peek --json | jq -r '"\(.id) \(.state)"' | xargs)$(FQ_SPOOL=$work/backup "$FQ" peek)"
+# Nor is its key given another payload meanwhile; who keeps what there is finds it.
+fq queue create keyed; id=$(fq push -q keyed --unique k x)
+FQ_STOP_AT=move.received:1 "$FQ" -q keyed move "$id" --to slow >/dev/null & mover=$!
+await stopped "$mover"
+gives 75 "message $id of queue 'keyed': is on its way to another queue; try again" \
+  fq push -q keyed --unique k --unique-mode replace y
+gives 75 'is on its way to another queue' fq push -q keyed --unique k --unique-mode after y
+is 'of a batch nothing is pushed either' '75 0' \
+  "$(printf '%s\n' '{"payload":"z"}' '{"payload":"y","unique":"k","unique_mode":"replace"}' \
+    | fq push -q keyed --ndjson >/dev/null 2>&1; echo "$? $(fq -q keyed stats --json | jq .ready)")"
+is 'a duplicate of it' "$id" "$(fq push -q keyed --unique k y)"
+kill -CONT $mover; wait $mover
 # An id that is given twice counts once.
 fq queue create twice; id=$(fq push -q once x); other=$(fq push -q once y)
 is 'an id that is given twice is moved once' "0 $id 1 $other 2" "$(fq move -q once "$id" "$other" "$id" --to twice 2>&1 | paste -sd' ' | sed 's/^/0 /')"

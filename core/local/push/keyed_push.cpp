@@ -92,9 +92,8 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   plan.event_position = entry.event_position;
   plan.fate = Fate::replace;
   if (keeps) plan.fate = Fate::duplicate;
-  // Where it goes, or whether it stays after all, is known in a moment.
-  if (!keeps && schedule().views().is_in_transit(*slot)) plan.fate = Fate::unknown;
-  if (plan.fate == Fate::unknown || keeps || second || !message.debounce.empty()) return plan;
+  if (!keeps && schedule().views().is_in_transit(*slot)) plan.fate = Fate::moving;
+  if (plan.fate == Fate::moving || keeps || second || !message.debounce.empty()) return plan;
   if (state_of(entry) == SlotState::leased)
     plan.fate = Fate::behind;
   else if (message.unique_mode == UniqueMode::after)
@@ -170,6 +169,7 @@ Result<PushReply> KeyedPush::push(std::span<const NewMessage> messages, bool laz
     for (size_t i = 0; i < messages.size(); ++i) {
       const Plan& plan = plans[i];
       if (plan.fate == Fate::missing) return at_item(refuse_missing(plan.id), i);
+      if (plan.fate == Fate::moving) return at_item(refuse_in_transit(plan.id), i);
       if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
         plans[i].place = fresh.size();
         fresh.push_back(messages[i]);
@@ -204,6 +204,7 @@ Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, cons
     switch (plan.fate) {
       case Fate::unknown:
       case Fate::missing:
+      case Fate::moving:
       case Fate::fresh:
       case Fate::behind:
         reply.items.push_back({PushStatus::accepted, id_of(plan)});
@@ -267,6 +268,7 @@ Result<PushResult> KeyedPush::replace_or_push(const NewMessage& message, const K
       if (replaced) return PushResult{replaced_status(message), plan.id};
     }
     if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+    if (plan.fate == Fate::moving) return refuse_in_transit(plan.id);
     if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
       const auto unchanged = [&](const Now& now) {
         const Plan again = judge(message, hash, now);

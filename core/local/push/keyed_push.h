@@ -43,6 +43,7 @@ class KeyedPush : private Linked {
     duplicate,  // there is one, which stays as it is
     replace,    // there is one that waits: it gets this payload
     missing,    // a message that it is to come after is not known
+    moving,     // what it would replace is on its way to another queue: what it is there is not known here
   };
 
   struct Plan {
