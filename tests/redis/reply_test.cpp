@@ -45,4 +45,32 @@ TEST_CASE("items are counted anew for each reply") {
   }
 }
 
+TEST_CASE("a line has so many bytes at most, a text more, and what is refused costs no more than that") {
+  for (const char kind : {'+', '-', ':', '$', '*'}) {
+    for (const char each : {'1', '\r'}) {
+      ReplyParser parser;
+      const std::string piece(16 * 1024, each);
+      size_t taken = 0;
+      bool is_refused = !parser.feed(std::string(1, kind)).ok();
+      while (!is_refused && taken < kReplyBytesMax) {
+        is_refused = !parser.feed(piece).ok() || !parser.next().ok();
+        taken += piece.size();
+      }
+      CAPTURE(kind, each);
+      CHECK(is_refused);
+      CHECK(taken <= kReplyLineMax + piece.size());
+    }
+  }
+  ReplyParser parser;
+  const std::string text(4 * kReplyLineMax, 'a');
+  const std::string bytes = "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  for (size_t at = 0; at < bytes.size(); at += 1000) {
+    REQUIRE(parser.feed(std::string_view(bytes).substr(at, 1000)).ok());
+    const Result<std::optional<Reply>> reply = parser.next();
+    REQUIRE(reply.ok());
+    REQUIRE(reply->has_value() == (at + 1000 >= bytes.size()));
+    if (*reply) CHECK((**reply).text == text);
+  }
+}
+
 }  // namespace fq::test

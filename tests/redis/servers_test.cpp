@@ -1,4 +1,6 @@
 // servers_test - servers as they are met: gone, started anew, without the library, refused, full, hostile.
+#include "core/redis/wire/redis_place.h"
+#include "core/redis/wire/server.h"
 #include "tests/redis/impostor.h"
 
 namespace fq::test {
@@ -167,6 +169,40 @@ TEST_CASE("what answers and is no Redis is refused, whatever it says") {
         queues.error().kind == ErrorKind::unusable || queues.error().kind == ErrorKind::later;
     CHECK(is_refused);
   }
+}
+
+TEST_CASE("a server that refuses a password is named, and never the password") {
+  const TestServer nameless({"--rename-command", "AUTH", ""}), open;
+  for (const TestServer* server : {&nameless, &open}) {
+    for (const std::string user : {"", "u"}) {
+      RedisPlace place = answered(parse_redis_place(server->spool()));
+      place.user = user;
+      const Result<std::unique_ptr<Server>> opened = Server::open(place, "a secret");
+      REQUIRE(!opened.ok());
+      CAPTURE(opened.error().text);
+      CHECK(opened.error().text.find("secret") == std::string::npos);
+      CHECK(opened.error().kind == (server == &nameless ? ErrorKind::unusable
+                                    : user.empty()      ? ErrorKind::config
+                                                        : ErrorKind::denied));
+    }
+  }
+  const Impostor impostor("-ERR who said 'a secret'?\r\n");
+  const Result<std::unique_ptr<Server>> opened =
+      Server::open(answered(parse_redis_place(impostor.spool())), "a secret");
+  REQUIRE(!opened.ok());
+  CHECK(opened.error().text.find("secret") == std::string::npos);
+  CHECK(opened.error().kind == ErrorKind::unusable);
+}
+
+TEST_CASE("who comes when a server has as many clients as it takes comes again") {
+  const TestServer server;
+  command(server, {"CONFIG", "SET", "maxclients", "1"});
+  const RedisPlace place = answered(parse_redis_place(server.spool()));
+  const std::unique_ptr<Server> one = answered(Server::open(place, ""));
+  const Result<std::unique_ptr<Server>> other = Server::open(place, "");
+  REQUIRE(!other.ok());
+  CHECK(other.error().kind == ErrorKind::later);
+  CHECK(other.error().passes);
 }
 
 }  // namespace fq::test

@@ -23,6 +23,8 @@ struct Meaning {
   std::string_view says;
 };
 
+constexpr std::string_view kTooMany = "ERR max number of clients";
+constexpr std::string_view kNoCommand = "ERR unknown command";
 constexpr std::string_view kInLibrary = "ERR user_function";  // a fault of it, or of what it has read
 
 /// `later`: nothing was done.
@@ -38,12 +40,15 @@ constexpr Meaning kMeanings[] = {
     {"NOREPLICAS", ErrorKind::later, "has fewer replicas than its min-replicas-to-write asks for; try again"},
     {"BUSY", ErrorKind::later, "is busy with somebody's script; try again"},
     {"MISCONF", ErrorKind::later, "cannot save its data and takes none; see its log"},
+    {kTooMany, ErrorKind::later, "has as many clients as it takes; raise its maxclients, or try again"},
     {"NOAUTH", ErrorKind::denied,
      "wants a password; put it into a file and name that in FQ_REDIS_PASSWORD_FILE"},
     {"WRONGPASS", ErrorKind::denied, "does not know this user with this password"},
     {"NOPERM", ErrorKind::denied, kNoRights},
     {"ERR The user executing the script", ErrorKind::denied, kNoRights},
     {"ERR ACL failure in script", ErrorKind::denied, kNoRights},
+    {"ERR AUTH", ErrorKind::config, "has no password for this user, and was given one"},
+    {kNoCommand, ErrorKind::unusable, "has no such command, and fq needs it"},
     {"ERR DB index is out of range", ErrorKind::config, "has no database of this number"},
     {"WRONGTYPE", ErrorKind::unusable,
      "has something of another program under a key of fq's; use another prefix"},
@@ -131,13 +136,15 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
-    if (each.kind == ErrorKind::denied) text.append(command).append(": ");
+    if (each.kind == ErrorKind::denied || each.word == kNoCommand) text.append(command).append(": ");
     text += each.says;
     // Where in the library, for whoever reports it.
     if (each.word == kInLibrary) text.append(" (").append(in_quotes(refusal)).append(")");
     return Error{each.kind, std::move(text), 0, each.kind == ErrorKind::later};
   }
-  return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
+  // A refusal may repeat what was asked, and a password is told to nobody.
+  const std::string answer = command == "AUTH" ? "answers an error" : "answers " + in_quotes(refusal);
+  return Error{ErrorKind::io, server + ": " + std::string(command) + ": " + answer, 0};
 }
 
 bool says_missing(const Error& error) {
@@ -147,7 +154,8 @@ bool says_missing(const Error& error) {
 Error lost_root(Error missing, const std::string& root, const std::string& queue) {
   missing.text.resize(missing.text.size() - kMissing.size());
   missing.text += " has lost the key " + in_quotes(root) +
-                  " or a part of it, without which it serves nothing of that shard; restore its data, or give the queue up: "
+                  " or a part of it, without which it serves nothing of that shard; restore its data, or "
+                  "give the queue up: "
                   "fq queue remove " +
                   queue;
   missing.kind = ErrorKind::unusable;

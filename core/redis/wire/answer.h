@@ -18,7 +18,8 @@ Error of_queue(Error error, const std::string& queue);
 
 /// The queue is not where it was called.
 bool says_missing(const Error& error);
-/// The same of one that is there: of this shard its server has lost the key that everything begins with, or a part of it.
+/// The same of one that is there: of this shard its server has lost the key that everything begins with, or a
+/// part of it.
 Error lost_root(Error missing, const std::string& root, const std::string& queue);
 
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.

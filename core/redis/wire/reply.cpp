@@ -75,7 +75,13 @@ Result<std::optional<Reply>> ReplyParser::next() {
   void* whole = nullptr;
   if (redisReaderGetReply(reader_, &whole) != 0)
     return Error{ErrorKind::unusable, "what it answers is no Redis protocol, or has too many items", 0};
-  if (whole == nullptr) return std::optional<Reply>();
+  if (whole == nullptr) {
+    // What is left begins with a line, also that of a text, which says how long the text is.
+    const std::string_view left(reader_->buf + reader_->pos, reader_->len - reader_->pos);
+    if (left.size() > kReplyLineMax && left.substr(0, kReplyLineMax).find('\n') == std::string_view::npos)
+      return Error{ErrorKind::unusable, "what it answers has a line that is too long", 0};
+    return std::optional<Reply>();
+  }
   const std::unique_ptr<Reply> owned(static_cast<Reply*>(whole));
   pending_bytes_ = reader_->len - reader_->pos;
   pending_items_ = 0;

@@ -18,6 +18,8 @@ struct redisReader;
 namespace fq {
 
 inline constexpr size_t kReplyBytesMax = 64 * 1024 * 1024;
+// Of one line, a refusal say: the search for its end begins anew with each part of it that comes.
+inline constexpr size_t kReplyLineMax = 64 * 1024;
 inline constexpr size_t kReplyItemsMax = 64 * 1024;  // of one list
 // Of all lists of a reply. Four bytes make an item of seventy: chosen, 75 MB.
 inline constexpr size_t kReplyItemsInAllMax = 1024 * 1024;

@@ -118,7 +118,11 @@ Result<Reply> Server::greet(Words words) {
   Result<Reply> reply = receive(system_clock().boot_ms() + greet_ms_);
   if (!reply && reply.error().kind == ErrorKind::io)
     return Error{ErrorKind::later, name() + ": cannot be reached: it does not answer", 0, true};
-  if (reply && reply->kind == Reply::Kind::error) return error_of_refusal(name(), words[0], reply->text);
+  if (reply && reply->kind == Reply::Kind::error) {
+    Error refused = error_of_refusal(name(), words[0], reply->text);
+    if (refused.kind == ErrorKind::io) refused.kind = ErrorKind::unusable;
+    return refused;
+  }
   if (!reply && reply.error().kind == ErrorKind::unusable && !in_.empty()) {
     const std::string_view line =
         std::string_view(in_).substr(0, std::min(in_.find_first_of("\r\n"), kShownMax));
