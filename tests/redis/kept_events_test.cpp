@@ -1,4 +1,9 @@
 // kept_events_test - so long a queue on a server keeps its events as was said when it was made.
+
+// System.
+#include <cstdlib>
+#include <utility>
+// Tests.
 #include "tests/redis/on_cluster.h"
 #include "tests/redis/sharded_fixture.h"
 
@@ -159,6 +164,45 @@ TEST_CASE("a queue on a cluster keeps its events as long under another name") {
   REQUIRE(real_time_engine().rename(before, name).ok());
   CHECK(answered(real_time_engine().open(after, {}))->caps().event_horizon_ms == 90'000);
   REQUIRE(real_time_engine().remove(after).ok());
+}
+
+TEST_CASE(
+    "what has a tag is told of by it when its push is told no more, and the log is read once for that") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  CAPTURE(shards);
+  KeptEvents k(kept(shards, 1'000));
+  constexpr size_t kTagged = 100;
+  for (size_t i = 0; i < kTagged; ++i) {
+    NewMessage message = message_for("acme");
+    message.tags = {{"order", "7"}};
+    answered(k.queue->push({&message, 1}));
+  }
+  k.push_many();
+  k.clock.advance(2'000);
+  while (!answered(k.queue->lease(for_a_minute(50))).deliveries.empty()) {
+  }
+  const auto tell = [&](const Cursor& from, size_t n) {
+    EventRequest request;
+    request.tag = Tag{"order", "7"};
+    request.from = from;
+    request.n = n;
+    EventPage page;
+    const std::unique_ptr<Queue> reader = open_on(told_time_engine(), k.server.spool(), &k.clock);
+    REQUIRE(reader->events(request, page).ok());
+    for (const Event& each : page.events) CHECK(each.event == "leased");
+    return std::pair(page.events.size(), page.next);
+  };
+  command(k.server, {"CONFIG", "RESETSTAT"});
+  CHECK(tell({}, 1000).first == kTagged);
+  // Who begins in the middle knows as much.
+  const auto [half, next] = tell({}, kTagged / 2);
+  CHECK(half == kTagged / 2);
+  CHECK(tell(next, 1000).first == kTagged / 2);
+  const std::string stats = command(k.server, {"INFO", "commandstats"}).text;
+  constexpr std::string_view kCalls = "cmdstat_fcall_ro:calls=";
+  const size_t at = stats.find(kCalls);
+  REQUIRE(at != std::string::npos);
+  CHECK(std::strtoull(stats.c_str() + at + kCalls.size(), nullptr, 10) < kTagged);
 }
 
 }  // namespace fq::test

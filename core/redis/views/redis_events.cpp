@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+#include <set>
+#include <utility>
 // fq, below us.
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
@@ -12,6 +14,8 @@
 namespace fq {
 
 namespace {
+
+constexpr size_t kAskedMax = 256;  // in one call; each is a few reads
 
 bool is_in(const EventRequest& request, const StreamEvent& record, int64_t at_wall_ms) {
   return is_at_or_below(record.tenant, request.tenant) && (!request.id || number(*request.id) == record.id) &&
@@ -44,8 +48,9 @@ Result<bool> RedisEvents::walk(Place& place, const Visit& visit) {
   for (;;) {
     FQ_TRY_SET(const Reply reply, shard_.look({"events", place.entry}));
     now_ms_ = reply.at(0).at(0).number;
-    if (reply.at(1).items.empty()) return true;
-    for (const Reply& entry : reply.at(1).items) {
+    page_ = reply.at(1);
+    if (page_.items.empty()) return true;
+    for (const Reply& entry : page_.items) {
       Unpacker bytes(entry.at(1).text);
       for (uint64_t at = 0; const std::optional<StreamEvent> record = read_event(bytes); ++at) {
         if (at < place.skipped) continue;
@@ -60,21 +65,48 @@ Result<bool> RedisEvents::walk(Place& place, const Visit& visit) {
 /// Of a message nothing happens behind that in this queue.
 bool is_last(std::string_view event) { return event == "acked" || event == "cancelled" || event == "left"; }
 
-/// As its message has them by then; whoever is not known by now is asked for.
-Result<bool> RedisEvents::has_tag(const StreamEvent& record, const Tag& tag) {
-  const auto is_among = [&](std::string_view block) {
-    const std::vector<Tag> tags = read_tags(block);
-    return std::find(tags.begin(), tags.end(), tag) != tags.end();
-  };
-  if (record.tags) tagged_[record.id] = is_among(*record.tags);
-  if (const auto known = tagged_.find(record.id); known != tagged_.end()) return known->second;
-  bool& is_tagged = tagged_[record.id] = false;
+void RedisEvents::note_tags(const StreamEvent& record) {
+  if (!record.tags) return;
+  const std::vector<Tag> tags = read_tags(*record.tags);
+  tagged_[record.id] = std::find(tags.begin(), tags.end(), tag_) != tags.end();
+}
+
+/// Of what happened before a page: once, by whoever begins in the middle.
+Result<void> RedisEvents::gather_tags(const Place& end) {
+  if (std::exchange(is_gathered_, true)) return {};
+  std::string_view entry = end.entry;
+  const std::optional<uint64_t> end_ms = take_decimal(entry);
+  if (!end_ms) return {};  // it begins where all does
   Place begin;
-  FQ_TRY(walk(begin, [&](const StreamEvent& before) {
-    if (before.id == record.id && before.tags) is_tagged = is_among(*before.tags);
-    return before.at_ms <= record.at_ms;
+  FQ_TRY(walk(begin, [&](const StreamEvent& record) {
+    if (record.at_ms > static_cast<int64_t>(*end_ms)) return false;
+    note_tags(record);
+    if (is_last(record.event)) tagged_.erase(record.id);
+    return true;
   }));
-  return is_tagged;
+  return {};
+}
+
+/// As its message has them by then. Of one whose push is told no more, as its record has them: asked for with
+/// all others of the page, each once.
+Result<bool> RedisEvents::has_tag(uint64_t id) {
+  if (const auto known = tagged_.find(id); known != tagged_.end()) return known->second;
+  std::set<uint64_t> unknown = {id};
+  for (const Reply& entry : page_.items) {
+    Unpacker bytes(entry.at(1).text);
+    while (const std::optional<StreamEvent> record = read_event(bytes)) {
+      if (record->id != 0 && unknown.size() < kAskedMax && !tagged_.contains(record->id))
+        unknown.insert(record->id);
+    }
+  }
+  std::vector<std::string> ids;
+  for (const uint64_t each : unknown) ids.push_back(std::to_string(each));
+  std::vector<std::string_view> words = {"tagged", tag_.name, tag_.value};
+  words.insert(words.end(), ids.begin(), ids.end());
+  FQ_TRY_SET(const Reply reply, shard_.look(words));
+  for (const uint64_t each : unknown) tagged_[each] = false;
+  for (const Reply& each : reply.at(1).items) tagged_[parse_decimal(each.text).value_or(id)] = true;
+  return tagged_[id];
 }
 
 Event RedisEvents::event_of(const StreamEvent& record) {
@@ -137,13 +169,15 @@ Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, E
   std::optional<Error> fault;
   FQ_TRY_SET(const bool at_end, walk(place, [&](const StreamEvent& record) {
                if (page.events.size() == request.n) return false;
-               if (!is_in(request, record, shard_.wall_of(record.at_ms))) return true;
-               if (request.tag) {
-                 const Result<bool> tagged = has_tag(record, *request.tag);
+               bool is_asked_for = is_in(request, record, shard_.wall_of(record.at_ms));
+               if (request.tag) note_tags(record);
+               if (request.tag && is_asked_for) {
+                 const Result<bool> tagged = has_tag(record.id);
                  if (!tagged) return fault = tagged.error(), false;
-                 if (is_last(record.event)) tagged_.erase(record.id);  // who follows follows for months
-                 if (!*tagged) return true;
+                 is_asked_for = *tagged;
                }
+               if (is_last(record.event)) tagged_.erase(record.id);  // who follows follows for months
+               if (!is_asked_for) return true;
                page.events.push_back(event_of(record));
                if (ends != nullptr) ends->push_back({place.entry, place.skipped + 1});
                return true;
@@ -160,7 +194,10 @@ Awaited RedisEvents::awaited(const EventRequest& request) {
 void RedisEvents::begin(const EventRequest& request) {
   texts_.clear();
   settings_.clear();
-  if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
+  if (!request.tag || *request.tag == tag_) return;
+  tagged_.clear();
+  is_gathered_ = false;
+  tag_ = *request.tag;
 }
 
 Result<bool> RedisEvents::read(const EventRequest& request, Place& place, EventPage& page,
@@ -168,6 +205,7 @@ Result<bool> RedisEvents::read(const EventRequest& request, Place& place, EventP
   page.events.clear();
   ends.clear();
   begin(request);
+  if (request.tag) FQ_TRY(gather_tags(place));
   return read_page(request, place, page, &ends);
 }
 
@@ -176,6 +214,7 @@ Result<void> RedisEvents::events(const EventRequest& request, EventPage& page) {
   page.notices.clear();
   begin(request);
   FQ_TRY_SET(Place place, place_of(request.from));
+  if (request.tag) FQ_TRY(gather_tags(place));
   Waiting waiting(request.wait_ms, request.interrupt);
   for (;;) {
     FQ_TRY_SET(page.at_end, read_page(request, place, page));

@@ -44,7 +44,9 @@ class RedisEvents {
   Result<bool> read_page(const EventRequest& request, Place& place, EventPage& page,
                          std::vector<Place>* ends = nullptr);
   void begin(const EventRequest& request);
-  Result<bool> has_tag(const StreamEvent& record, const Tag& tag);
+  void note_tags(const StreamEvent& record);
+  Result<void> gather_tags(const Place& end);
+  Result<bool> has_tag(uint64_t id);
   std::string_view keep(std::string_view text) { return texts_.emplace_back(text); }
   Event event_of(const StreamEvent& record);
 
@@ -53,8 +55,10 @@ class RedisEvents {
   Awaiting awaiting_;
   std::deque<std::string> texts_;     // of the last page; they stay where they are
   std::deque<PolicyPatch> settings_;  // likewise
-  std::map<uint64_t, bool> tagged_;   // whether it has the tag that is asked for
-  Tag tag_;
+  Tag tag_;                           // that is asked for
+  std::map<uint64_t, bool> tagged_;   // whether it has that, as of the event that was read last
+  bool is_gathered_ = false;          // also of what happened before
+  Reply page_;                        // of the stream, which is walked
   int64_t now_ms_ = 0;
 };
 

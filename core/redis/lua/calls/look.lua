@@ -137,6 +137,7 @@ local LOOKS = {
   -- from: a page of events.
   events = function(call, args) return events.read(call, args[2]) end,
   select = selection.run,
+  tagged = selection.tagged,
   explain = explain.message,
   explain_tenant = explain.tenant,
   explain_next = explain.next,

@@ -1,4 +1,5 @@
--- selection - ids of messages that a filter takes, by id. An index has those of all that have not ended.
+-- selection - ids of messages that a filter takes, by id. An index has those of all that have not ended. And which of
+-- some have a tag.
 local M = {}
 local LOOKED_AT = 512  -- in one call
 
@@ -51,6 +52,16 @@ function M.run(call, args)
     if #found > n then return found end
   end
   if #page < LOOKED_AT then found[1] = '' end
+  return found
+end
+
+-- name and value of a tag, ids. reply: those of them that have it.
+function M.tagged(call, args)
+  local found = {}
+  for i = 4, #args do
+    local m = store.find(call, tonumber(args[i]))
+    if m and has_tag(call, m, args[2], args[3]) then found[#found + 1] = args[i] end
+  end
   return found
 end
 
