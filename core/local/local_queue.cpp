@@ -75,8 +75,11 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
                            step_book_}) {}
 
 LocalQueue::~LocalQueue() {
-  holder_.leave();
-  link_.leave(until_exit_);
+  if (holder_.leave()) {
+    link_.leave(until_exit_);
+  } else {
+    link_.stay();
+  }
 }
 
 Caps LocalQueue::caps() const {

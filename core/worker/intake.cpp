@@ -174,8 +174,12 @@ void Intake::start_ready() {
     if (gather_.held() >= gathered_max()) due_ms = std::max(due_ms, gather_.next_ms());
     Load batch = flush ? gather_.take_any() : gather_.take_ready(due_ms);
     if (batch.arrivals.empty()) break;
-    if (flush) shutdown_.close();
     ready_.push_back(std::move(batch));
+  }
+  // Also where none of what came fits into a batch.
+  if (flush && seen_count_ > 0 && gather_.held() == 0 && !shutdown_.is_closed()) {
+    shutdown_.close();
+    queues_.take_no_more();
   }
   const int64_t now_ms = system_clock().boot_ms();
   if (slots_.free() == 0 && gather_.next_ms() <= now_ms) slots_.growth().on_backlog(now_ms);

@@ -51,6 +51,11 @@ class Shutdown {
     kill_at_ms_ = 0;
     leave_at_ms_ = std::min(leave_at_ms_, system_clock().boot_ms() + kLeaveMs);
   }
+  /// Of a worker that stops and runs nothing any more: its verdicts have so long. A queue that cannot be
+  /// reached for that long may have taken the worker for dead anyway.
+  void limit_verdicts(int64_t now_ms) {
+    if (stopping_ && leave_at_ms_ == kNever) leave_at_ms_ = now_ms + kVerdictsMs;
+  }
   /// Jobs that still run have the grace time from now, unless they have less.
   void limit(int64_t now_ms) {
     if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + grace_ms_;
@@ -71,6 +76,8 @@ class Shutdown {
 
  private:
   static constexpr int64_t kLeaveMs = 200;  // after the second signal's KILL, for those that it cannot end
+
+  static constexpr int64_t kVerdictsMs = 15'000;  // as long as a server waits for a sign of life
 
   int64_t grace_ms_;
   bool closed_ = false;

@@ -16,6 +16,15 @@ namespace {
 constexpr int kSignals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2};
 constexpr int64_t kFlushMs = 1'000;  // for what is still to be shown at the end
 
+Error verdicts_lost(size_t count) {
+  const std::string what = count == 1 ? "one message" : std::to_string(count) + " messages";
+  return Error{
+      ErrorKind::io,
+      "worker: how " + what +
+          " ended could not be told to the queue before it had to leave; what it does not know is run again",
+      0};
+}
+
 }  // namespace
 
 Worker::Worker(std::vector<Source> sources, const Options& options, const Voice& voice)
@@ -34,6 +43,7 @@ Worker::Worker(std::vector<Source> sources, const Options& options, const Voice&
 
 Result<void> Worker::prepare() {
   allow_many_descriptors();
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored no status is kept
   if (!poller_.usable()) return sys_error("epoll_create", "worker", errno);
   sigset_t heard;
   sigemptyset(&heard);
@@ -74,6 +84,8 @@ Result<End> Worker::run() {
     watch_passages();
   }
   if (!shutdown_.is_stopping()) notify_.tell("STOPPING=1");
+  if (const size_t orders = queues_.open_orders(); orders > 0 && !shutdown_.has_failed())
+    shutdown_.fail(verdicts_lost(orders));
   // What could not be ended keeps its message by what it inherited: not returned, but left behind.
   queues_.close(slots_.used() > 0);
   const uint64_t lost_bytes = out_.finish(kFlushMs) + err_.finish(kFlushMs);
@@ -85,7 +97,7 @@ bool Worker::is_finished() const {
   if (shutdown_.is_over(system_clock().boot_ms())) return true;
   if (!shutdown_.is_closed() || slots_.used() > 0 || !intake_.is_empty()) return false;
   // After a fault of a queue its verdicts cannot be given any more.
-  return shutdown_.has_failed() || (!intake_.waits_for_confirmation() && !queues_.has_open_orders());
+  return shutdown_.has_failed() || (!intake_.waits_for_confirmation() && queues_.open_orders() == 0);
 }
 
 int Worker::wait_ms() const {
@@ -151,6 +163,7 @@ void Worker::on_time() {
   }
   streams_.on_time(now_ms);
   if (shutdown_.take_kill(now_ms)) slots_.kill();
+  if (slots_.used() == 0) shutdown_.limit_verdicts(now_ms);
   Growth& growth = slots_.growth();
   if (slots_.at_work() >= growth.slots()) growth.on_busy(now_ms);
   if (growth.on_idle(now_ms)) streams_.dismiss_spare(now_ms);

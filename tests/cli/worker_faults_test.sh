@@ -143,4 +143,37 @@ kill -QUIT $worker
 wait $worker
 is 'QUIT ends it as TERM does' 0 $?
 
+clear_all
+
+# Whoever starts it may ignore the ends of children; how its own end it knows all the same.
+id=$(fq push x)
+gives 0 '' sh -c 'trap "" CHLD; exec "$0" worker --once -- true' "$FQ"
+is 'a job that ends well is acked where SIGCHLD is ignored' acked "$(state "$id")"
+
+# A batch of --once that no message fits into ends as any other, and what is there runs as one.
+fq push $'two\nlines' >/dev/null
+gives 0 'holds a newline' worker --once --batch 5 --batch-format lines -- cat
+clear_all
+seq 1000 | fq push --lines >/dev/null
+worker --once --batch 1000 --linger 1s --batch-format lines -- sh -c 'wc -l >>"$0"' "$work/job"
+is 'more than 256 are one batch' 1000 "$(cat "$work/job")"
+clear_all
+
+# Who stops while its queue cannot be told how a job ended leaves after a time, and says so.
+fq queue set lock_timeout=200ms
+id=$(fq push x)
+"$FQ" worker -- sh -c 'echo >>"$0"; read -r x <"$1"' "$work/job" "$work/go" 2>"$work/said" & worker=$!
+await holds_text "$work/job"
+FQ_STOP_AT=push.appended:1 "$FQ" push y >"$work/pushed" 2>&1 & holder=$!
+await stopped $holder
+echo >"$work/go"
+await grep -q 'goes on trying' "$work/said"
+kill -TERM $worker
+await gone_or_zombie $worker
+wait $worker
+is 'it leaves with 74' 74 $?
+is 'and says why' 1 "$(grep -c 'worker: how one message ended could not be told' "$work/said")"
+kill -CONT $holder; wait $holder
+is 'its message is there again' 'x y' "$({ fq pop --wait=5s; fq pop --wait=5s; } | sort | xargs)"
+
 finish

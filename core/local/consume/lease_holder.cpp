@@ -63,8 +63,8 @@ Result<void> LeaseHolder::attend(const Attendance& attendance) {
   });
 }
 
-void LeaseHolder::leave() {
-  if (!link_.holder()) return;
+bool LeaseHolder::leave() {
+  if (!link_.holder()) return true;
   const HolderIndex own = *link_.holder();
   // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
   for (bool more = true; more;) {
@@ -82,9 +82,11 @@ void LeaseHolder::leave() {
     });
     if (!given.ok()) break;
   }
-  if (!link_.holder()) return;
+  if (!link_.holder()) return true;
+  bool is_over = false;
   static_cast<void>(locked([&]() -> Result<void> {
-    if (!link_.holder() || schedule().views().first_held(own)) return {};
+    is_over = !link_.holder();
+    if (is_over || schedule().views().first_held(own)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
     Txn txn = store().begin();
     txn.set(slot.pid, 0);
@@ -92,9 +94,11 @@ void LeaseHolder::leave() {
     txn.set(header().free_holder, static_cast<uint32_t>(own));
     txn.commit();
     slot.life.end();
+    is_over = true;
     return {};
   }));
   link_.forget_holder();
+  return is_over;
 }
 
 Result<void> LeaseHolder::note_job_limit(std::optional<int64_t> limit_ms) {

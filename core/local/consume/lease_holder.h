@@ -14,7 +14,9 @@ class LeaseHolder : private Linked {
       : Linked(link), writer_(writer), events_(events) {}
 
   Result<void> become();
-  void leave();
+  /// False: what it has could not be given back, and comes back once this thread has ended. Until then the
+  /// segment stays mapped, or nobody would see that.
+  [[nodiscard]] bool leave();
   /// Tells others of this worker, in every segment that it comes into.
   Result<void> attend(const Attendance& attendance);
   /// A descriptor that keeps these messages ours for as long as any process has it.

@@ -2,6 +2,10 @@
 
 // System.
 #include <unistd.h>
+
+#include <mutex>
+#include <utility>
+#include <vector>
 // fq, this room.
 #include "core/local/files/process_info.h"
 #include "core/local/shared/segment_size.h"
@@ -37,6 +41,13 @@ void Link::leave(bool until_exit) {
   if (!until_exit) return;
   static_cast<void>(session_.release());
   static_cast<void>(attachment_.release());
+}
+
+void Link::stay() {
+  static std::mutex mutex;
+  static auto& stayed = *new std::vector<std::pair<decltype(session_), decltype(attachment_)>>;
+  const std::lock_guard lock(mutex);
+  stayed.emplace_back(std::move(session_), std::move(attachment_));
 }
 
 }  // namespace fq

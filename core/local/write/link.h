@@ -66,6 +66,8 @@ class Link {
   /// The last call: gives the segment a smaller file where it is too large. With `until_exit` the rest
   /// (mapping, lock, descriptors) is left to the kernel, which is faster with all of them at once.
   void leave(bool until_exit);
+  /// Instead of that: all is kept as it is until the process ends.
+  void stay();
 
  private:
   std::unique_ptr<Attachment> attachment_;

@@ -14,6 +14,12 @@ constexpr size_t kTakenMax = 256;  // at once; arbitrary
 constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLaterPause(100);
 
+/// The message and the number of its delivery: of one queue no two are alike.
+std::pair<uint64_t, uint64_t> delivery_of(const Receipt& receipt) {
+  const ReceiptParts parts = receipt.parts().value_or(ReceiptParts{});
+  return {parts.id, parts.serial};
+}
+
 Settle settle_of(const VerdictOrder& order) {
   Settle item;
   item.receipt = order.receipt;
@@ -40,6 +46,7 @@ Books::~Books() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
+  stopped_.notify_all();
   interrupt_.raise();
   thread_.join();
 }
@@ -116,8 +123,10 @@ void Books::run() {
       {options_.slots_max, options_.stream ? options_.prefetch : std::max(options_.batch, 1U)}));
   while (step()) {
   }
-  // What is still held goes back when the queue is closed, by this thread: it holds the leases.
-  const std::lock_guard lock(mutex_);
+  // After a fault jobs may still run, and what they have is held until they have ended. What is still held
+  // then goes back when the queue is closed, by this thread: it holds the leases.
+  std::unique_lock lock(mutex_);
+  stopped_.wait(lock, [this] { return stop_; });
   if (abandoned_) static_cast<void>(source_.queue.release());
   source_.queue.reset();
 }
@@ -147,7 +156,7 @@ bool Books::step() {
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
   // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
   // that holds messages.
-  const bool goes_on = options_.stay == Stay::forever || outstanding_ > 0;
+  const bool goes_on = options_.stay == Stay::forever || !outstanding_.empty();
   const bool passes = served.error().kind == ErrorKind::later || served.error().passes;
   if (passes && !work.stop && goes_on) {
     return try_later(work, served.error());
@@ -215,6 +224,7 @@ std::string Books::told_of_settled(uint64_t id) {
 std::vector<HeardChange> Books::heard(std::vector<LeaseChange>& changes) {
   std::vector<HeardChange> all;
   for (LeaseChange& change : changes) {
+    if (change.what != LeaseChange::What::extended) outstanding_.erase(delivery_of(change.receipt));
     const std::optional<ReceiptParts> parts = change.receipt.parts();
     const bool settled = change.what == LeaseChange::What::ended && parts;
     std::string told = settled ? told_of_settled(parts->id) : "";
@@ -249,6 +259,7 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   if (reply.error) return *reply.error;
   std::vector<std::string> notices = source_.queue->take_notices();
   for (size_t i = 0; i < orders.size(); ++i) {
+    outstanding_.erase(delivery_of(orders[i].receipt));
     const bool holds = reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::buried;
     std::string line = holds ? std::move(orders[i].said) : told_of_settled(number(orders[i].id));
     if (!line.empty()) notices.push_back(std::move(line));
@@ -260,7 +271,6 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
     if (acked) news_.acked.push_back(orders[i].id);
   }
   news_.settled += orders.size();
-  outstanding_ -= std::min(outstanding_, orders.size());
   orders.clear();
   // Only one that is about to end waits for this.
   if (closed_ || idle_told_ || !terms_.waits || !news_.notices.empty()) announce();
@@ -269,13 +279,12 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
 
 Result<void> Books::take(const Work& work, bool wait) {
   LeaseRequest request;
-  const size_t allowed = std::min(work.allowed, kTakenMax);
-  request.want = allowed;
+  request.want = std::min(work.allowed, kTakenMax);
   // What keeps one batch's messages should not keep another's: each take is of one tenant.
   if (terms_.together) {
     request.grouped = true;
-    request.want = std::min<size_t>(allowed, 1);
-    request.group_max = terms_.lot > 0 ? terms_.lot : std::min<size_t>(allowed, options_.batch);
+    request.want = std::min<size_t>(work.allowed, 1);
+    request.group_max = terms_.lot > 0 ? terms_.lot : std::min<size_t>(work.allowed, options_.batch);
   }
   request.look = work.look && work.allowed == 0;
   request.bytes_max = kBytesMax;
@@ -293,7 +302,7 @@ Result<void> Books::take(const Work& work, bool wait) {
   // What it waited for may come long after the policy was read. It is in our hands whatever that gives.
   const bool late = request.wait && !reply.deliveries.empty();
   Result<void> refreshed = late ? refresh() : Result<void>();
-  hand_over(reply, terms_.lot > 0 ? request.want : std::min<size_t>(allowed, request.group_max));
+  hand_over(reply, terms_.together && terms_.lot == 0 ? request.group_max : request.want);
   return refreshed;
 }
 
@@ -360,7 +369,7 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   std::vector<HeardChange> changes = heard(reply.changes);
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
   if (!arrivals.empty()) idle_told_ = false;
-  outstanding_ += arrivals.size();
+  for (const Arrival& each : arrivals) outstanding_.insert(delivery_of(each.delivery.receipt));
   const std::lock_guard lock(mutex_);
   if (!arrivals.empty()) news_.idle = false;
   book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());

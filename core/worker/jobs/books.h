@@ -2,14 +2,17 @@
 //
 // The main thread starts and watches processes and must never wait for a disk; this one may. They meet in a
 // mailbox: orders in, news out, an eventfd that says "news". The queue is used by this thread alone, and
-// this thread lives as long as the worker, since the leases are held by its life.
+// this thread lives as long as the worker, also after a fault of the queue, since the leases are held by its
+// life.
 #pragma once
 
 // System.
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 // fq, below us.
 #include "core/base/descriptor.h"
@@ -145,7 +148,8 @@ class Books {
   std::string policy_fault_;
   std::string hold_fault_;
   std::string output_fault_;
-  size_t outstanding_ = 0;      // messages that were handed over and have no verdict yet
+  std::set<std::pair<uint64_t, uint64_t>>
+      outstanding_;             // deliveries that were handed over and have not ended
   bool is_later_told_ = false;  // that something is tried again, since the last round that went well
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
@@ -162,6 +166,7 @@ class Books {
   bool idle_again_ = false;
   bool abandoned_ = false;
   News news_;
+  std::condition_variable stopped_;
 
   // Of the main thread alone.
   size_t ordered_ = 0;

@@ -47,9 +47,10 @@ size_t Queues::allowed() const {
   return sum;
 }
 
-bool Queues::has_open_orders() const {
-  return std::any_of(served_.begin(), served_.end(),
-                     [](const Served& each) { return each.books->open_orders() > 0; });
+size_t Queues::open_orders() const {
+  size_t sum = 0;
+  for (const Served& each : served_) sum += each.books->open_orders();
+  return sum;
 }
 
 void Queues::allow(size_t room, size_t turn) {

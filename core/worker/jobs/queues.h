@@ -34,7 +34,8 @@ class Queues {
   /// Of one of them a part did not answer, and may have something.
   bool is_any_partial() const { return any(&Served::partial); }
   size_t allowed() const;
-  bool has_open_orders() const;
+  /// Of all of them, how many verdicts are not given yet.
+  size_t open_orders() const;
 
   /// `room` messages may come; at most `turn` of each of several queues.
   void allow(size_t room, size_t turn);
