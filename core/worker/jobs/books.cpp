@@ -355,8 +355,7 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
   std::shared_ptr<const Descriptor> all;
   if (terms_.together && !ids.empty()) all = hold(ids, reply.deliveries[0]);
-  if (options_.stream) hold_all(reply.deliveries);
-  if (options_.stream) all = all_;
+  if (options_.stream) hold_all(reply.deliveries), all = all_;
   const bool shared = terms_.together || options_.stream;
   std::vector<Arrival> arrivals;
   for (size_t i = 0; i < ids.size(); ++i) {
