@@ -1,6 +1,11 @@
 // check_test - what does not agree on a server is found, and named for what it is.
 #include "tests/redis/fixture.h"
 
+// System.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 namespace fq::test {
 
 namespace {
@@ -161,6 +166,35 @@ TEST_CASE("what does not agree is repaired by what records say, and served") {
   // The leases are over, too.
   CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 5);
   CHECK(c.is_well());
+}
+
+TEST_CASE("a repair of a ring that is lost looks a few times at each that sits in it") {
+  Checked c;
+  constexpr uint64_t kTenants = 300;
+  for (uint64_t i = 0; i < kTenants; ++i) push_one(*c.queue, "t" + std::to_string(i), "x");
+  const auto gets = [&] {
+    const std::string info = command(c.server, {"INFO", "commandstats"}).text, begin = "cmdstat_get:calls=";
+    return std::strtoull(info.c_str() + info.find(begin) + begin.size(), nullptr, 10);
+  };
+  command(c.server, {"DEL", key_of("r:")});
+  const uint64_t before = gets();
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(gets() - before < 50 * kTenants);
+  CHECK(c.is_well());
+  CHECK(answered(c.queue->lease(for_a_minute(kTenants))).deliveries.size() == kTenants);
+}
+
+TEST_CASE(
+    "whoever does not sit in a ring where it should is taken out by a repair, and who does keeps its turn") {
+  Checked c;
+  for (const std::string tenant : {"a", "b", "c"}) push_one(*c.queue, tenant, tenant);
+  const std::string seat(8, '\0');
+  command(c.server, {"ZADD", key_of("r:"), "-5", seat + "nobody", "-4", seat + "c/x"});
+  CHECK(c.finds("counts others than its ring has"));
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(c.is_well());
+  for (const std::string tenant : {"a", "b", "c"})
+    CHECK(answered(c.queue->lease(for_a_minute())).deliveries.at(0).tenant == tenant);
 }
 
 TEST_CASE("a message that is in no place from where it would come is made ready") {

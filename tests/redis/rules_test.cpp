@@ -102,6 +102,35 @@ TEST_CASE("a load that broke off is not taken for one that is done") {
   CHECK(answered(queue->policy_is_current({.inode = 1})));
 }
 
+TEST_CASE("however many tenants have settings, all of them are told, by name") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  REQUIRE(queue->policy_set("t", {{value(PolicyKey::weight, 2'000)}, {}}).ok());
+  REQUIRE(queue->policy_set("", {{value(PolicyKey::attempts, 7)}, {}}).ok());
+  const std::string key = "fq1:fq:{default:0:0}:ov", bytes = command(server, {"HGET", key, "t"}).text;
+  constexpr size_t kTenants = 40'000;  // more than a list of a reply has items
+  for (size_t i = 0; i < kTenants; i += 8) {
+    std::vector<std::string> names;
+    for (size_t each = i; each < i + 8; ++each) names.push_back("t" + std::to_string(100'000 + each));
+    command(server, {"HSET", key, names[0], bytes, names[1], bytes, names[2], bytes, names[3], bytes,
+                     names[4], bytes, names[5], bytes, names[6], bytes, names[7], bytes});
+  }
+  std::string last;
+  size_t count = 0;
+  for (Cursor from;;) {
+    const OverridePage page = answered(queue->policy_overrides(from, 999));
+    for (const PolicyOverride& each : page.overrides) {
+      CHECK((count == 0 ? each.path.empty() : last < each.path));
+      CHECK(each.values.size() == 1);
+      last = each.path;
+      ++count;
+    }
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(count == kTenants + 2);
+}
+
 TEST_CASE("more patterns than a server holds each tenant against are a fault of the file") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());

@@ -3,7 +3,6 @@
 // System.
 #include <algorithm>
 #include <iterator>
-#include <map>
 // fq, below us.
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
@@ -210,27 +209,40 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, b
   return check_taken(reply, ErrorKind::unusable);
 }
 
-/// By path; a cursor is the last one that was told, behind a sign.
+/// The server tells of tenants in pages and in no order: they are put in one here.
+Result<void> RedisPolicy::read_overrides() {
+  overrides_.clear();
+  std::string from;
+  do {
+    FQ_TRY_SET(const Reply reply, shard_.look({"overrides", from}));
+    const int64_t now_ms = reply.at(0).at(0).number;
+    const auto add = [&](const std::string& path, const std::string& bytes) {
+      PolicyValues values = read_policy_bytes(bytes);
+      for (PolicyValue& value : values) {
+        if (value.key == PolicyKey::limited) value.number -= now_ms;
+      }
+      std::erase_if(values, [](const PolicyValue& value) {
+        return value.key == PolicyKey::limited && value.number <= 0;
+      });
+      if (!values.empty()) overrides_[path] = std::move(values);
+    };
+    add("", reply.at(1).at(0).text);
+    const Reply& tenants = reply.at(1).at(1);
+    for (size_t i = 0; i + 1 < tenants.items.size(); i += 2) add(tenants.at(i).text, tenants.at(i + 1).text);
+    from = reply.at(1).at(2).text;
+  } while (!from.empty());
+  return {};
+}
+
+/// By path; a cursor is the last one that was told, behind a sign. What follows the first page is as it was
+/// then.
 Result<OverridePage> RedisPolicy::overrides(const Cursor& from, size_t n) {
-  FQ_TRY_SET(const Reply reply, shard_.look({"overrides"}));
-  const int64_t now_ms = reply.at(0).at(0).number;
-  const Reply& tenants = reply.at(1).at(1);
-  std::map<std::string, std::string> all;
-  if (!reply.at(1).at(0).text.empty()) all[""] = reply.at(1).at(0).text;
-  for (size_t i = 0; i + 1 < tenants.items.size(); i += 2) all[tenants.at(i).text] = tenants.at(i + 1).text;
+  if (from.text.empty() || overrides_.empty()) FQ_TRY(read_overrides());
   OverridePage page;
-  auto at = from.text.empty() ? all.begin() : all.upper_bound(from.text.substr(1));
-  for (; at != all.end() && page.overrides.size() < n; ++at) {
-    PolicyOverride& override = page.overrides.emplace_back();
-    override.path = at->first;
-    for (PolicyValue& value : read_policy_bytes(at->second)) {
-      if (value.key == PolicyKey::limited) value.number -= now_ms;
-      const bool is_over = value.key == PolicyKey::limited && value.number <= 0;
-      if (!is_over) override.values.push_back(std::move(value));
-    }
-    if (override.values.empty()) page.overrides.pop_back();
-  }
-  if (at != all.end()) page.next.text = "=" + std::prev(at)->first;
+  auto at = from.text.empty() ? overrides_.begin() : overrides_.upper_bound(from.text.substr(1));
+  for (; at != overrides_.end() && page.overrides.size() < n; ++at)
+    page.overrides.push_back({at->first, at->second});
+  if (at != overrides_.end()) page.next.text = "=" + std::prev(at)->first;
   return page;
 }
 

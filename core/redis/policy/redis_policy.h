@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <map>
 #include <string>
 #include <string_view>
 // fq, this room.
@@ -24,7 +25,10 @@ class RedisPolicy {
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:
+  Result<void> read_overrides();
+
   Shard& shard_;
+  std::map<std::string, PolicyValues> overrides_;  // as a walk over them began
 };
 
 }  // namespace fq

@@ -33,6 +33,7 @@ Result<CheckReport> RedisRepair::run() {
   FQ_TRY_SET(const Words messages, names_of("m:"));
   FQ_TRY(mend_in_pages("messages", messages));
   FQ_TRY(mend_counts());
+  FQ_TRY(mend_rings());
   FQ_TRY(mend_nodes());
   FQ_TRY(repair("limits", {}));
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_).run());
@@ -69,9 +70,19 @@ Result<void> RedisRepair::mend_places() {
     FQ_TRY_SET(const Words found, names_of(begin));
     for (const std::string& name : found) places.push_back(std::string(begin) + name);
   }
-  for (const std::string& place : places) {
+  return mend_pages_of("place", places);
+}
+
+/// Each ring once, however many of those that sit in it are seen to afterwards.
+Result<void> RedisRepair::mend_rings() {
+  FQ_TRY_SET(const Words rings, names_of("r:"));
+  return mend_pages_of("ring", rings);
+}
+
+Result<void> RedisRepair::mend_pages_of(std::string_view what, const Words& all) {
+  for (const std::string& each : all) {
     for (std::string from = "0"; !from.empty();) {
-      FQ_TRY_SET(const Reply reply, repair("place", {place, from}));
+      FQ_TRY_SET(const Reply reply, repair(what, {each, from}));
       from = reply.at(1).at(1).text;
     }
   }

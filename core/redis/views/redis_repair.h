@@ -29,6 +29,8 @@ class RedisRepair {
   Result<Words> names_of(std::string_view begin);
   Result<Reply> repair(std::string_view what, const Words& arguments);
   Result<void> mend_places();
+  Result<void> mend_rings();
+  Result<void> mend_pages_of(std::string_view what, const Words& all);
   Result<void> mend_in_pages(std::string_view what, const Words& all);
   Result<void> mend_nodes();
   Result<void> mend_counts();

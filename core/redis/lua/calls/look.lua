@@ -170,10 +170,8 @@ local LOOKS = {
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
   -- name: of a limit over shards, see purse.lua.
   purse = purse.look,
-  -- What was set at run time: of the queue, then of each tenant path and values.
-  overrides = function(call)
-    return {redis.call('HGET', call.root, 'set'), redis.call('HGETALL', call.tag .. 'ov')}
-  end,
+  -- from: what was set at run time: of the queue, then a page of tenants, see rules.lua, and where the next one begins.
+  overrides = function(call, args) return {redis.call('HGET', call.root, 'set'), rules.overrides(call, args[2])} end,
 }
 
 -- 'as_lent', how many, names of limits over shards of which nobody has anything: what comes behind is asked as if this shard

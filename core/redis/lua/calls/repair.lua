@@ -109,20 +109,10 @@ local function write_counts(call, args)
   return {done, 1}
 end
 
--- Whoever is in a ring sits there, by its own record; so many do.
-local function mend_ring(call, n)
-  local key, kids = call.tag .. 'r:' .. n.path, 0
-  local ring = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
-  for i = 1, #ring, 2 do
-    local child = seats.child(call, n, ring[i])
-    if child and child.seated and child.tag == tonumber(ring[i + 1]) and seats.seq_of(ring[i]) == child.seq then
-      kids, n.joins = kids + 1, math.max(n.joins, child.seq + 1)
-    else
-      redis.call('ZREM', key, ring[i])
-    end
-  end
-  n.kids, n.changed = kids, true
-end
+local function title(path) return path == '' and 'the queue' or 'tenant ' .. path end
+
+-- So many sit below it.
+local function count_kids(call, n) n.kids, n.changed = redis.call('ZCARD', call.tag .. 'r:' .. n.path), true end
 
 -- What holds for a node that was lost, and a clock that is not behind those that sit there.
 local function make_node(call, n)
@@ -130,6 +120,31 @@ local function make_node(call, n)
   if n.path == '' then terms.set_queue(call, call.settings.values) else terms.set_tenant(call, n.path, rules.of(call, n.path)) end
   local first = redis.call('ZRANGE', call.tag .. 'r:' .. n.path, 0, 0, 'WITHSCORES')
   n.vtime = tonumber(first[2] or 0)
+end
+
+-- args: a node, from where on in its ring. Whoever is in that sits there, by its own record, else it goes; what is not in it and
+-- should be is seen to with its own node. Answers where the next page begins ('': nowhere).
+local function mend_ring(call, args)
+  local n, from, gone, joins = seats.node(call, args[4]), tonumber(args[5]), {}, 0
+  local key = call.tag .. 'r:' .. n.path
+  local page = redis.call('ZRANGE', key, from, from + PAGE - 1, 'WITHSCORES')
+  for i = 1, #page, 2 do
+    local child = seats.child(call, n, page[i])
+    if child and child.seated and child.tag == tonumber(page[i + 1]) and seats.seq_of(page[i]) == child.seq then
+      joins = math.max(joins, child.seq + 1)
+    else
+      gone[#gone + 1] = page[i]
+    end
+  end
+  text.call('ZREM', key, gone)
+  if joins > 0 and n.is_new then
+    idle.mend(call, n)
+    make_node(call, n)
+  end
+  if joins > n.joins then n.joins, n.changed = joins, true end
+  if #gone > 0 and not n.is_new then count_kids(call, n) end
+  return {#gone > 0 and {title(n.path) .. ': its ring has those that sit there'} or {},
+    #page == 2 * PAGE and text.num(from + PAGE - #gone) or ''}
 end
 
 local function mend_node(call, path)
@@ -144,13 +159,13 @@ local function mend_node(call, path)
     if is_in then redis.call('ZADD', call.tag .. name, 0, path) else redis.call('ZREM', call.tag .. name, path) end
   end
   if call.settings.linger == 0 then own.blocked = false end
-  mend_ring(call, n)
+  count_kids(call, n)
   if path ~= '' then
     local p = seats.node(call, seats.parent_of(path))
     local member = struct.pack('>I8', n.seq) .. path
     local sits = n.seated and tonumber(redis.call('ZSCORE', call.tag .. 'r:' .. p.path, member) or nil) == n.tag
     if n.seated and not sits then n.seated = false end
-    mend_ring(call, p)
+    count_kids(call, p)
   end
   seats.settle(call, own, n)
   if path ~= '' then seats.settle(call, n, seats.node(call, seats.parent_of(path))) end
@@ -163,7 +178,7 @@ local function mend_nodes(call, args)
     local path = args[at]
     if #check.faults_of(call, path) > 0 then
       mend_node(call, path)
-      return {{(path == '' and 'the queue' or 'tenant ' .. path) .. ': has its turns by what it has ready'}, at - 3}
+      return {{title(path) .. ': has its turns by what it has ready'}, at - 3}
     end
   end
   return {{}, #args - 3}
@@ -197,8 +212,8 @@ local function mend_limits(call)
 end
 
 local REPAIRS = {messages = mend_messages, place = mend_place, count = count, write_counts = write_counts,
-  nodes = mend_nodes, limits = mend_limits}
-local CHANGES_TURNS = {nodes = true, limits = true}
+  ring = mend_ring, nodes = mend_nodes, limits = mend_limits}
+local CHANGES_TURNS = {ring = true, nodes = true, limits = true}
 
 function M.run(keys, args)
   local call, fault = calls.look(keys)

@@ -83,7 +83,7 @@ function M.set(call, args, at)
 end
 
 -- A page of those who are there, and where the next one begins ('': it is the last): first those that had messages,
--- then those of which something was set.
+-- then those of which something was set, of which one may be told twice.
 local PAGE = 256
 function M.tenants(call, from)
   local kind, behind, found = string.sub(from, 1, 1), string.sub(from, 2), {}
@@ -92,12 +92,16 @@ function M.tenants(call, from)
     found = redis.call('ZRANGEBYLEX', call.tag .. 'cn', first, '+', 'LIMIT', 0, PAGE)
     return found, #found == PAGE and 'm' .. found[PAGE] or 's'
   end
-  local names = redis.call('HKEYS', call.tag .. 'ov')
-  table.sort(names)
-  for _, name in ipairs(names) do
-    if #found < PAGE and (behind == '' or behind < name) then found[#found + 1] = name end
-  end
-  return found, #found == PAGE and 's' .. found[PAGE] or ''
+  local set, next_page = M.overrides(call, behind)
+  for i = 1, #set, 2 do found[#found + 1] = set[i] end
+  return found, next_page ~= '' and 's' .. next_page or ''
+end
+
+-- A page of what was set of tenants at run time, and where the next one begins ('': nowhere; it is where the first does): paths
+-- and values one after the other. They are in no order, and one may be in two pages.
+function M.overrides(call, from)
+  local page = redis.call('HSCAN', call.tag .. 'ov', from == '' and '0' or from, 'COUNT', PAGE)
+  return page[2], page[1] ~= '0' and page[1] or ''
 end
 
 return M
