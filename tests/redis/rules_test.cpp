@@ -3,8 +3,11 @@
 #include "tests/redis/fixture.h"
 
 // System.
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <random>
+#include <vector>
 // fq, below us.
 #include "core/base/tenant_name.h"
 #include "core/base/text/pattern.h"
@@ -19,6 +22,29 @@ std::string drawn(std::mt19937_64& random, std::string_view letters, size_t most
   std::string text;
   for (size_t n = 1 + random() % most; n > 0; --n) text += letters[random() % letters.size()];
   return text;
+}
+
+/// How often a command was called.
+uint64_t calls(const TestServer& server, const std::string& name) {
+  const std::string info = command(server, {"INFO", "commandstats"}).text,
+                    begin = "cmdstat_" + name + ":calls=";
+  const size_t at = info.find(begin);
+  return at == info.npos ? 0 : std::strtoull(info.c_str() + at + begin.size(), nullptr, 10);
+}
+
+/// As many as a server holds names against, each of which may match any name of two levels.
+Policy many_patterns() {
+  Policy policy;
+  for (int64_t i = 0; i < 1'000; ++i)
+    policy.tenants.push_back({"*" + std::to_string(i) + "/*", {value(PolicyKey::weight, 1'000 + i)}});
+  return policy;
+}
+
+Result<PushReply> push_later(Queue& queue, std::string_view tenant) {
+  NewMessage message;
+  message.tenant = tenant;
+  message.delay_ms = 3'600'000;
+  return queue.push({&message, 1});
 }
 
 /// What a push of this says; "": it is accepted.
@@ -100,6 +126,67 @@ TEST_CASE("a load that broke off is not taken for one that is done") {
   CHECK_FALSE(answered(queue->policy_is_current(FileIdentity{})));
   REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
   CHECK(answered(queue->policy_is_current({.inode = 1})));
+}
+
+TEST_CASE(
+    "many new tenants of one push are held against many patterns in several calls, before any is pushed") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  REQUIRE(queue->policy_load(many_patterns(), {.inode = 1}).ok());
+  constexpr size_t kTenants = 200;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < kTenants; ++i) names.push_back("t" + std::to_string(500 + i) + "/x");
+  std::vector<NewMessage> messages(kTenants);
+  for (size_t i = 0; i < kTenants; ++i) messages[i].tenant = names[i];
+  const uint64_t before = calls(server, "fcall");
+  CHECK(answered(queue->push(messages)).items.size() == kTenants);
+  CHECK(calls(server, "fcall") - before > kTenants * 1'000 / 10'000);
+  StatsRequest request;
+  request.tenants = true;
+  const std::vector<StatsRow> rows = answered(queue->stats(request)).rows;
+  CHECK(std::count_if(rows.begin(), rows.end(), [](const StatsRow& row) {
+          const auto last =
+              std::strtoull(row.tenant.c_str() + 1, nullptr, 10);  // of the patterns that match it
+          return row.weight == static_cast<double>(1'000 + last) / 1'000;
+        }) == kTenants);
+  const uint64_t lists = calls(server, "lrange");
+  CHECK(answered(queue->push(messages)).items.size() == kTenants);
+  CHECK(calls(server, "lrange") == lists);  // they are known by now
+  CHECK(answered(queue->check()).findings.count == 0);
+}
+
+TEST_CASE("a tenant that has only delayed messages is held against the same rules once") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  REQUIRE(queue->policy_load(many_patterns(), {.inode = 1}).ok());
+  REQUIRE(push_later(*queue, "a/b").ok());
+  const uint64_t lists = calls(server, "lrange");
+  REQUIRE(push_later(*queue, "a/b").ok());
+  CHECK(calls(server, "lrange") == lists);
+  REQUIRE(queue->policy_load({{}, {{"a/*", {value(PolicyKey::max_messages, 2)}}}, {}}, {.inode = 2}).ok());
+  const Result<PushReply> refused = push_later(*queue, "a/b");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().text.starts_with("tenant 'a/b': has 2 messages, the limit is 2 (max_messages)"));
+  CHECK(answered(queue->check()).findings.count == 0);
+}
+
+TEST_CASE(
+    "a tenant of which something was set and unset before it came is held against the rules that came "
+    "since") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  const PolicyKey key = GENERATE(PolicyKey::weight, PolicyKey::concurrency);
+  const auto load = [&](int64_t most, uint64_t inode) {
+    return queue->policy_load({{}, {{"t*", {value(PolicyKey::max_messages, most)}}}, {}}, {.inode = inode})
+        .ok();
+  };
+  REQUIRE(load(1, 1));
+  REQUIRE(queue->policy_set("t1", {{value(key, 2'000)}, {}}).ok());
+  REQUIRE(queue->policy_set("t1", {{}, {key}}).ok());
+  REQUIRE(load(2, 2));
+  CHECK(refusal(*queue, "t1").empty());
+  CHECK(refusal(*queue, "t1").empty());
+  CHECK(refusal(*queue, "t1").starts_with("tenant 't1': has 2 messages, the limit is 2 (max_messages)"));
 }
 
 TEST_CASE("however many tenants have settings, all of them are told, by name") {

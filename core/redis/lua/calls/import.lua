@@ -113,10 +113,17 @@ local function take(call, args, at, count, answers)
   answers[last + 1], answers[last + 2] = 'imported', text.num(m.id)
 end
 
+local function meet(call, args)
+  local paths, at = {}, 3
+  while call.rules > 0 and args[at] do paths[#paths + 1], at = args[at + 2], at + FIELDS + 3 * tonumber(args[at]) end
+  return terms.meet_all(call, paths)
+end
+
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local head, answers, at = calls.head(call), {}, 3
+  if not call.more and not meet(call, args) then call.more, head[3] = true, 1 end
   while not call.more and args[at] do
     local count = tonumber(args[at])
     fault = take(call, args, at, count, answers)

@@ -98,6 +98,12 @@ function M.one(call, args, at, behind)
   return id
 end
 
+local function meet(call, args)
+  local paths = {}
+  for at = call.rules > 0 and 5 or #args + 1, #args, 4 do paths[#paths + 1] = args[at] end
+  return terms.meet_all(call, paths)
+end
+
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
@@ -108,6 +114,7 @@ function M.run(keys, args)
     head[3] = 0
     return {head, cmsgpack.unpack(before)}
   end
+  if not call.more and not meet(call, args) then call.more, head[3] = true, 1 end
   if not call.more then
     if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
     local most = call.settings.max_payload

@@ -117,26 +117,29 @@ end
 
 -- A node: version, flags; its seat among its siblings, then the one of its own messages below it, with the ticks
 -- that a run takes and since when it gathers, if it does. Behind that what
--- few have: limits, until when it starts nothing, the name of its pool.
+-- few have: limits, until when it starts nothing, the name of its pool; then while nobody sat there the rules that it was held
+-- against last, see rules.lua.
 local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
 local LIMITS_BYTES = 58
 -- Flags, from the lowest bit on: it is seated; its own messages are; it is blocked; paused; more is said behind; its own
--- messages gather; it stands among those that have nothing to do, see idle.lua.
-local LIMITED = 16
+-- messages gather; it stands among those that have nothing to do, see idle.lua; it was held against rules.
+local LIMITED, MET = 16, 128
 
+-- Returns where it ends.
 local function add_limits(n, bytes)
-  local l, pool_bytes = limits.new(), nil
-  l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited, pool_bytes =
+  local l, pool_bytes, from = limits.new(), nil, nil
+  l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited, pool_bytes, from =
     struct.unpack(LIMITS, bytes, NODE_BYTES + 1)
   n.limits = l
-  if pool_bytes > 0 then n.pool = string.sub(bytes, -pool_bytes) end
+  if pool_bytes > 0 then n.pool = string.sub(bytes, from, from + pool_bytes - 1) end
+  return from + pool_bytes
 end
 
 local function new_node(path)
   return {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
-    limits = limits.USUAL, limited = 0, pool = '', is_new = true, is_stored = false, listed = false,
+    limits = limits.USUAL, limited = 0, pool = '', rules = 0, is_new = true, is_stored = false, listed = false,
     own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
 end
 
@@ -147,24 +150,29 @@ function M.node(path, bytes)
   local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since =
     struct.unpack(NODE, bytes)
   local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
-    idle = idle, limits = limits.USUAL, limited = 0, pool = '', is_new = false, is_stored = true, listed = flags % 128 >= 64, seated = flags % 2 >= 1,
+    idle = idle, limits = limits.USUAL, limited = 0, pool = '', rules = 0, is_new = false, is_stored = true, listed = flags % 128 >= 64, seated = flags % 2 >= 1,
     blocked = flags % 8 >= 4, paused = flags % 16 >= 8,
     own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
       weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
-  if is_limited then add_limits(n, bytes) end
+  local at = is_limited and add_limits(n, bytes) or NODE_BYTES + 1
+  if flags >= MET and #bytes >= at + 7 then n.rules = struct.unpack('<d', bytes, at) end
   return n
 end
 
 function M.node_bytes(n)
   local own, l = n.own, n.limits
   local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
+  local met = n.joins == 0 and n.rules > 0
   local flags = (n.seated and 1 or 0) + (own.seated and 2 or 0) + (n.blocked and 4 or 0) + (n.paused and 8 or 0) +
-    (limited and LIMITED or 0) + (own.blocked and 32 or 0) + (n.listed and 64 or 0)
+    (limited and LIMITED or 0) + (own.blocked and 32 or 0) + (n.listed and 64 or 0) +
+    (met and MET or 0)
   local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since)
-  if not limited then return head end
-  return head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
-    #n.pool) .. n.pool
+  if limited then
+    head = head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
+      #n.pool) .. n.pool
+  end
+  return met and head .. struct.pack('<d', n.rules) or head
 end
 
 -- What of a node stands in the rings by rank and by age: its stamps (-1: it never sat), and its entry among its

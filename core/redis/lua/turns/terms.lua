@@ -77,6 +77,7 @@ end
 function M.set_queue(call, values) set(call, '', values) end
 
 local function set_tenant(call, path, values)
+  seats.node(call, path).rules = call.rules
   amounts.set(call, path, values, sums.of_tenant)
   return set(call, path, values)
 end
@@ -85,14 +86,25 @@ function M.set_tenant(call, path, values)
 end
 
 -- Those for whom something comes and in whom nobody sat yet, with all above them: nothing runs there. What was set of one
--- made its node, and was unset since maybe: then nobody has told it of rules that came later.
+-- made its node, and was unset since maybe: then nobody has told it of rules that came later. That it was held against these
+-- rules it keeps, also where it has something and nobody sits.
 function M.meet(call, path)
-  if call.rules == 0 then return end
+  if call.rules <= 0 then return end
   seats.each_node(call, seats.node(call, path), function(n)
-    if n.path == '' or n.joins > 0 or n.is_met then return end
-    n.is_met = true
+    if n.path == '' or n.joins > 0 or n.rules == call.rules then return end
     set_tenant(call, n.path, rules.of(call, n.path))
+    n.changed = true
   end)
+end
+
+-- All of these, before anything comes for one. False: there are more new ones than one call holds against rules, and the next
+-- one goes on.
+function M.meet_all(call, paths)
+  for _, path in ipairs(paths) do
+    if rules.have_matched_enough(call) then return false end
+    M.meet(call, path)
+  end
+  return true
 end
 
 -- These, and all above them, as the rules now have them. False: that cannot be done in one call, and nothing was.
