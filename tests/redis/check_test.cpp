@@ -192,6 +192,7 @@ TEST_CASE(
   command(c.server, {"ZADD", key_of("r:"), "-5", seat + "nobody", "-4", seat + "c/x"});
   CHECK(c.finds("counts others than its ring has"));
   CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(command(c.server, {"ZCARD", key_of("r:")}).number == 3);
   CHECK(c.is_well());
   for (const std::string tenant : {"a", "b", "c"})
     CHECK(answered(c.queue->lease(for_a_minute())).deliveries.at(0).tenant == tenant);
