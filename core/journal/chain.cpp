@@ -1,6 +1,6 @@
-// chain - see the header. The one hard case is a file without a valid OPENED. It is in use if a later file
-// names it, or if one of its records says that an earlier one was on disk: OPENED is written before and
-// synced with them, so then it must have been there and is damaged. Else it was never in use for good.
+// chain - see the header. The one hard case is a file without a valid OPENED. It is in use if a record of it
+// parses: OPENED is on disk before the first record is written, so it was there and is damaged. Without any
+// record nothing in it was ever accepted, unless a later file names it: then all of it is lost.
 #include "core/journal/chain.h"
 
 // System.
@@ -26,13 +26,6 @@ Result<void> infer_start(File& file, FileWindow& window, ChainFile& of) {
   of.inferred = true;
   of.start_position = first->header.position - (first->offset - kFirstRecordOffset);
   of.first_seq = first->offset == kFirstRecordOffset ? first->header.seq : 0;
-
-  FileRecords records(window, of.key, of.start_position, of.file_bytes);
-  auto record = records.find_from(kFirstRecordOffset, 0, UINT64_MAX);
-  while (record && record->header.durable_position <= of.start_position)
-    record = records.find_from(record->end_offset(), 0, UINT64_MAX);
-  if (window.failure()) return *window.failure();
-  of.inferred_durable = record.has_value();
   return {};
 }
 
@@ -93,7 +86,7 @@ Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, 
 
 const ChainFile* find_number(const Inventory& inventory, uint32_t number) {
   for (const ChainFile& file : inventory.files)
-    if (file.key.number == number && (file.opened || file.inferred)) return &file;
+    if (file.key.number == number && file.was_used()) return &file;
   return nullptr;
 }
 
@@ -102,8 +95,7 @@ const ChainFile* find_newest(const Inventory& inventory) {
   for (const ChainFile& file : inventory.files) {
     if (file.opened) newest = &file;
     // Without its OPENED only the order of positions tells where it belongs.
-    if (file.inferred_durable && (newest == nullptr || file.start_position >= newest->start_position))
-      newest = &file;
+    if (file.inferred && (newest == nullptr || file.start_position >= newest->start_position)) newest = &file;
   }
   return newest;
 }
@@ -112,7 +104,7 @@ const ChainFile* find_newest(const Inventory& inventory) {
 const ChainFile* find_older(const Inventory& inventory, uint32_t below, uint64_t start_max) {
   const ChainFile* older = nullptr;
   for (const ChainFile& file : inventory.files) {
-    if (!(file.opened || file.inferred_durable) || file.key.number >= below) continue;
+    if (!file.was_used() || file.key.number >= below) continue;
     if (file.start_position <= start_max) older = &file;
   }
   return older;

@@ -2,8 +2,8 @@
 //
 // Each file in use names in OPENED the one before it and the position where it took over, so the chain is
 // walked back from the newest. A number that is missing there is legal below LOW and damage above it.
-// This file looks at names, headers and OPENED only; records are read just to tell a file that was never
-// in use from one whose OPENED is damaged.
+// This file looks at names, headers and OPENED only; a record is looked for just to tell a file that was
+// never in use from one whose OPENED is damaged.
 #pragma once
 
 // System.
@@ -29,9 +29,10 @@ struct ChainFile {
   uint64_t start_position = 0;       // needs: opened or inferred
   uint64_t first_seq = 0;            // 0: not known
   std::optional<ClockRecord> clock;  // as OPENED tells
-  bool inferred = false;             // records parse although OPENED does not: start told by their positions
-  bool inferred_durable = false;     // and one of them proves that an earlier one was on disk
+  bool inferred = false;             // a record parses although OPENED does not: start told by its position
   bool joins_previous = false;       // in a chain: nothing is missing between it and the file before it
+
+  bool was_used() const { return opened || inferred; }
 };
 
 /// A file with a name of ours of which nothing can be read: no key, or no room for a record.

@@ -55,9 +55,9 @@ struct JournalDamage {
 struct ScanResult {
   std::vector<JournalFile> files;  // in use, oldest first
   std::vector<JournalFile> ready;  // made ready, not in use; by number, and to be used in this order
-  // Not in use, yet some of their bytes parse: a file whose OPENED never reached the disk, one that was
-  // given up after a failed sync, one below LOW that came back. To be recycled; never used as they are,
-  // or what they still hold could be taken for new.
+  // Not in use, yet not made ready just now: one that was given up after a failed sync, one below LOW that
+  // came back, one that was passed over. Never used as they are, or what they still hold could be taken for
+  // new. One that was used and that nothing replaces is not among them: it is damage, and its bytes are kept.
   std::vector<JournalFile> stale;
   std::vector<std::string> unknown;    // names in journal/ that fq did not make: reported, never touched
   std::vector<std::string> leftovers;  // our own temporary names

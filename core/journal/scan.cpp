@@ -45,6 +45,7 @@ class Scan {
   void report_missing(uint32_t number, uint64_t lost);
   void report_headless();
   void report_gaps_at_start();
+  bool is_replaced(const ChainFile& file) const;
   void sort_others();
 
   Disk& disk_;
@@ -260,13 +261,26 @@ void Scan::report_headless() {
   }
 }
 
+// Whether a file that is out of the chain was used, and is in need no more: below LOW, or given up for a
+// later one that took over where it began.
+bool Scan::is_replaced(const ChainFile& file) const {
+  if (file.key.number < low_number_) return true;
+  return std::any_of(chain_.begin(), chain_.end(), [&](const ChainFile& later) {
+    return later.key.number > file.key.number && later.start_position <= file.start_position;
+  });
+}
+
 void Scan::sort_others() {
   for (const ChainFile& file : inventory_.files) {
     const bool in_chain = std::any_of(chain_.begin(), chain_.end(),
                                       [&](const ChainFile& c) { return c.key.number == file.key.number; });
     if (in_chain) continue;
+    if (file.was_used() && !is_replaced(file)) {
+      result_.damage.push_back({file.key.number, 0, file.file_bytes, 0, "its records fit in nowhere"});
+      continue;
+    }
     // An older number than one in use, or one cut short, was not left like this by us.
-    const bool untouched = !file.opened && !file.inferred && file.file_bytes > kFirstRecordOffset &&
+    const bool untouched = !file.was_used() && file.file_bytes > kFirstRecordOffset &&
                            (chain_.empty() || file.key.number > chain_.back().key.number);
     JournalFile other{
         file.key,       file.file_bytes, file.opened,      file.start_position, file.start_position,

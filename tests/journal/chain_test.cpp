@@ -96,7 +96,7 @@ TEST_CASE("a file that was given up for another is stale") {
   CHECK(scanned.result.stale[0].key.number == 2);
 }
 
-TEST_CASE("a lost OPENED is damage if something proves it, else the file was never in use") {
+TEST_CASE("a lost OPENED is damage if a record or a later file proves it, else the file was never in use") {
   ThreeFiles t;
   const std::vector<std::byte> zeros(kOpenedBytes);
   SECTION("a later file names it") {
@@ -112,15 +112,78 @@ TEST_CASE("a lost OPENED is damage if something proves it, else the file was nev
     CHECK(scanned.seqs == all_up_to(12));
     CHECK(scanned.result.damage.size() == 1);
   }
-  SECTION("nothing proves it") {
-    t.journal.make(4).use(4).push("never synced");
+  SECTION("its only record proves it") {
+    t.journal.make(4).use(4).push("of one flush");
     t.journal.write(4, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(13));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 4);
+    CHECK(scanned.result.damage[0].offset == kFileHeaderBytes);
+    CHECK(scanned.result.stale.empty());
+    CHECK(scanned.result.files.back().key.number == 4);
+    CHECK(scanned.result.end_position == t.journal.position);
+  }
+  SECTION("its only record proves it, behind another that lost its own") {
+    t.journal.make(4).use(4).push("of one flush").make(5).use(5).push("of another");
+    t.journal.write(4, kFileHeaderBytes, zeros);
+    t.journal.write(5, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(14));
+    CHECK(scanned.result.damage.size() == 2);
+  }
+  SECTION("nothing proves it") {
+    t.journal.make(4);
     const Scanned scanned = scan(t.disk);
     CHECK(scanned.seqs == all_up_to(12));
     CHECK(scanned.result.damage.empty());
-    CHECK(scanned.result.ready.empty());
-    REQUIRE(scanned.result.stale.size() == 1);
+    CHECK(scanned.result.ready.size() == 1);
+    CHECK(scanned.result.stale.empty());
   }
+}
+
+TEST_CASE("a file that was given up for another is stale also where one of them has lost its OPENED") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).make(3).use(1).push("a");
+  const uint64_t fence = journal.position;
+  journal.use(2).push("given up").push("given up");
+  journal.position = fence;
+  journal.seq = 2;
+  journal.current = 1;
+  journal.use(3).push("b").push("c");
+  const std::vector<std::byte> zeros(kOpenedBytes);
+  SECTION("the one that was given up") {
+    journal.write(2, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(disk);
+    CHECK(scanned.result.damage.empty());
+    REQUIRE(scanned.result.stale.size() == 1);
+    CHECK(scanned.result.stale[0].key.number == 2);
+  }
+  SECTION("the other one") {
+    journal.write(3, kFileHeaderBytes, zeros);
+    CHECK(scan(disk).result.damage.size() == 1);
+  }
+  std::string files;
+  REQUIRE(scan_journal(disk, [&](const ScannedRecord& record) -> Result<void> {
+            files += std::to_string(record.file_number);
+            return {};
+          }).ok());
+  CHECK(files == "133");
+}
+
+TEST_CASE("a file whose records fit in nowhere is damage, and its bytes are not given away") {
+  ThreeFiles t;
+  JournalWriter other(t.disk);
+  other.make(7).use(7).push("of the beginning").push("again");  // its positions are those of file 1
+  t.journal.write(7, kFileHeaderBytes, std::vector<std::byte>(kOpenedBytes));
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12));
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 7);
+  CHECK(scanned.result.damage[0].offset == 0);
+  CHECK(scanned.result.stale.empty());
+  CHECK(scanned.result.ready.empty());
 }
 
 namespace {

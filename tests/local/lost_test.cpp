@@ -1,5 +1,7 @@
 // lost_test - messages whose record in the journal cannot be read: they pin no file, and stay told as lost.
 
+// fq, below us.
+#include "core/journal/codec.h"
 // Tests.
 #include "tests/local/fixture.h"
 
@@ -128,6 +130,26 @@ TEST_CASE("a lost payload beside the journal is not taken for nobody's") {
   REQUIRE(q.door().check({.repair = true}).ok());
   CHECK(std::filesystem::exists(q.path("damaged/" + name + ".blob")));
   q.check_clean();
+}
+
+TEST_CASE("a journal file that lost its opening record keeps what one flush has put there") {
+  SpoolFixture q;
+  for (int i = 0; i < 9; ++i) q.push(std::string(60'000, static_cast<char>('a' + i)));
+  q.close();
+  const std::string second = q.path("journal/2.fqj");
+  REQUIRE(whole_file(second).find(std::string(60'000, 'i')) != std::string::npos);
+  REQUIRE(whole_file(second).find(std::string(60'000, 'h')) == std::string::npos);
+  {
+    std::fstream file(second, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(kFileHeaderBytes);
+    file << std::string(kOpenedBytes, 'x');
+  }
+  q.lose_segment();
+  CHECK(whole_file(q.path("damaged/2-4096.bin")) == std::string(kOpenedBytes, 'x'));
+  CHECK(q.stats().ready == 9);
+  q.push("next");
+  q.lose_segment();
+  CHECK(q.stats().ready == 10);
 }
 
 }  // namespace fq::test
