@@ -1,6 +1,7 @@
 // lost_test - messages whose record in the journal cannot be read: they pin no file, and stay told as lost.
 
 // fq, below us.
+#include "core/base/step_count.h"
 #include "core/journal/codec.h"
 // Tests.
 #include "tests/local/fixture.h"
@@ -16,9 +17,9 @@ std::string whole_file(const std::string& path) {
 
 /// Changes the first byte of the payload where it lies in the journal. Whoever has read it before must not
 /// know it any more. The byte is another one whatever it was: the names of blobs begin with any.
-void hit(SpoolFixture& q, const std::string& payload) {
+void hit(SpoolFixture& q, const std::string& payload, const std::string& name = "journal/1.fqj") {
   q.reopen();
-  const std::string path = q.path("journal/1.fqj");
+  const std::string path = q.path(name);
   const size_t at = whole_file(path).find(payload);
   REQUIRE(at != std::string::npos);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -130,6 +131,67 @@ TEST_CASE("a lost payload beside the journal is not taken for nobody's") {
   REQUIRE(q.door().check({.repair = true}).ok());
   CHECK(std::filesystem::exists(q.path("damaged/" + name + ".blob")));
   q.check_clean();
+}
+
+namespace {
+
+/// One that was replaced, whose new record is in the second file and whose first in the first, leased for an
+/// hour and damaged. Everything else has ended, and the journal is larger than it is to be.
+uint64_t hold_what_is_lost(SpoolFixture& q) {
+  NewMessage keyed{.tenant = "acme", .payload = as_bytes(std::string_view("first")), .unique = "k"};
+  const uint64_t id = number(q.door().push({&keyed, 1})->items.at(0).id);
+  const std::string filling(60'000, 'f');
+  while (q.journal_files().size() < 3) q.push(filling, Durability::always, "filling");
+  keyed.payload = as_bytes(std::string_view("to-be-hit"));
+  keyed.unique_mode = UniqueMode::replace;
+  REQUIRE(q.door().push({&keyed, 1})->items.at(0).status == PushStatus::replaced);
+  REQUIRE(q.lease_from(q.door(), {.hold = Hold::duration, .hold_ms = 3'600'000, .tenant = "acme"})
+              .deliveries.size() == 1);
+  hit(q, "to-be-hit", "journal/2.fqj");
+  std::vector<MessageId> others;
+  for (uint64_t n = id + 1; n < id + 20; ++n) others.push_back(MessageId{n});
+  for (int i = 0; i < 60; ++i) others.push_back(MessageId{q.push(filling, Durability::lazy, "filling")});
+  REQUIRE(q.door().mutate(others, Action::cancel)->changed >= 60);
+  REQUIRE(q.stats().ready == 0);
+  return id;
+}
+
+}  // namespace
+
+TEST_CASE("a damaged message that is held keeps its file, and no ack tries a thousand times to free it") {
+  SpoolFixture q;
+  const uint64_t id = hold_what_is_lost(q);
+  for (int i = 0; i < 3; ++i) {
+    q.push("next", Durability::lazy, "filling");
+    const LeaseReply leased = q.lease_from(q.door(), {.tenant = "filling"});
+    const uint64_t before = StepCount::steps;
+    CHECK(q.ack(leased.deliveries.at(0)) == SettleStatus::ok);
+    REQUIRE(q.door().maintain(0).ok());
+    REQUIRE(StepCount::steps - before < 1'000);
+  }
+  CHECK(q.journal_files().contains(1));
+  SECTION("compaction says which it is") {
+    const Result<CompactReport> compacted = q.door().compact();
+    REQUIRE(compacted.ok());
+    CHECK(compacted->messages_unreadable == 1);
+    const std::vector<std::string> told = q.door().take_notices();
+    REQUIRE(told.size() == 1);
+    CHECK(
+        told[0].ends_with(": is leased and its record cannot be read; until it ends it keeps journal files"));
+  }
+  SECTION("a repair cancels it") {
+    auto repaired = q.door().check({.repair = true});
+    REQUIRE(repaired.ok());
+    CHECK(repaired->messages_cancelled == 1);
+    CHECK(q.get(id).state == State::cancelled);
+    CHECK_FALSE(q.journal_files().contains(1));
+  }
+  SECTION("with its end the file goes") {
+    q.clock.advance(3'600'001);
+    CHECK(q.lease_from(q.door(), {.tenant = "acme"}).lost == 1);
+    CHECK(q.get(id).state == State::dead);
+    q.outlive_first_file();
+  }
 }
 
 TEST_CASE("a journal file that lost its opening record keeps what one flush has put there") {

@@ -5,6 +5,7 @@
 #include <array>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/step_count.h"
 // fq, this room.
 #include "core/local/write/pin_walk.h"
 
@@ -67,24 +68,28 @@ Result<bool> Compactor::copy_forward() {
   return copied_one || !at_end;
 }
 
-/// The replaced ones from where the walk is, some of them; returns where the look ended. Needs: the lock.
-uint32_t Compactor::find_replaced(std::vector<InOldest>& found) {
+/// The replaced ones from where the walk is, some of them; returns where the first of them is, or where the
+/// look ended without any. Needs: the lock.
+uint32_t Compactor::find_replaced(std::vector<InOldest>& found, size_t found_max) {
   found.clear();
   const uint32_t end = schedule().root().entry_supply.high_water;
   uint32_t at = header().replaced.walk_next;
+  uint32_t first = end;
   uint64_t bytes = 0;
   const uint32_t to = at < end ? at + std::min(kSlotsPerStep, end - at) : end;
-  for (; at < to && bytes < kCopyBytesPerStep && found.size() < kFoundPerStep; ++at) {
+  for (; at < to && bytes < kCopyBytesPerStep && found.size() < found_max; ++at) {
+    FQ_STEPS(1);
     const Entry& entry = schedule().messages().entry(SlotIndex{at});
     if (state_of(entry) == SlotState::free || !schedule().views().is_replaced(SlotIndex{at})) continue;
+    first = std::min(first, at);
     found.push_back({MessageId{entry.id.get()}, entry.item_position});
     bytes += journal_bytes_of(entry);
   }
-  return at;
+  return found.empty() ? at : first;
 }
 
 /// Messages that have another payload than their push gave them, so that the files of their pushes can go.
-Result<void> Compactor::carry_replaced() {
+Result<std::optional<Compactor::InOldest>> Compactor::carry_replaced() {
   std::vector<InOldest> found;
   found.reserve(kFoundPerStep);
   for (int step = 0; step < kReplacedStepsMax; ++step) {
@@ -92,24 +97,26 @@ Result<void> Compactor::carry_replaced() {
     FQ_TRY(locked([&]() -> Result<void> {
       more = begin_walk(link_, header().replaced);
       if (!more) return {};
-      const uint32_t next = find_replaced(found);
+      // The first look is for one: where the walk stands before one that it cannot pass, nothing else is
+      // looked at.
+      const uint32_t next = find_replaced(found, step == 0 ? 1 : kFoundPerStep);
       // Only what is done is passed: a death, or another replacement meanwhile, leaves it to the next look.
-      if (!found.empty()) return {};
+      const bool at_end = found.empty() && next >= schedule().root().entry_supply.high_water;
       Txn txn = store().begin();
-      note_walked(txn, header().replaced, next, next >= schedule().root().entry_supply.high_water);
+      note_walked(txn, header().replaced, next, at_end);
       txn.commit();
       return {};
     }));
-    if (!more) return {};
+    if (!more) break;
     for (const InOldest& each : found) {
       FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
       if (copied == Copied::unreadable) {
         FQ_TRY_SET(copied, give_up(each.id, each.item_position));
       }
-      if (copied == Copied::unreadable) return {};
+      if (copied == Copied::unreadable) return std::optional(each);
     }
   }
-  return {};
+  return std::optional<InOldest>();
 }
 
 Result<Compactor::Copied> Compactor::copy_message(MessageId id, uint64_t item_position) {

@@ -5,6 +5,9 @@
 // meanwhile, and several processes may copy from one file.
 #pragma once
 
+// System.
+#include <optional>
+#include <vector>
 // fq, this room.
 #include "core/local/read/carried.h"
 #include "core/local/read/message_reader.h"
@@ -28,7 +31,8 @@ class Compactor : private Linked {
   /// One step through the oldest file. False: nothing in it can be copied.
   Result<bool> copy_forward();
   /// Messages that have another payload than their push gave them, so that the files of their pushes can go.
-  Result<void> carry_replaced();
+  /// Returns the one that it cannot pass: a process holds it, and its record cannot be read.
+  Result<std::optional<InOldest>> carry_replaced();
   /// Some messages whose payload lies in the oldest file, from where the last look stopped. True: to the end.
   Result<bool> find_in_oldest(std::vector<InOldest>& found);
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
@@ -37,7 +41,7 @@ class Compactor : private Linked {
   Result<Copied> give_up(MessageId id, uint64_t item_position);
 
  private:
-  uint32_t find_replaced(std::vector<InOldest>& found);
+  uint32_t find_replaced(std::vector<InOldest>& found, size_t found_max);
   Result<Copied> put_forward(const Carried& carried);
   bool append_moved(const Carried& carried);
   Result<void> bury_lost(MessageId id, uint64_t item_position, const std::string& what);

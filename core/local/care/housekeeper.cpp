@@ -31,9 +31,16 @@ Result<bool> Housekeeper::do_housework(Housework work) {
       FQ_TRY_SET(const uint32_t dropped, dead_files_.drop());
       return dropped > 0;
     }
-    case Housework::carry:
+    case Housework::carry: {
       FQ_TRY(carry_all());
-      return true;
+      // Where something cannot be carried now, it is not tried again at once.
+      bool pinned = true;
+      FQ_TRY(locked([&]() -> Result<void> {
+        pinned = JournalSize(header()).is_pinned(header().oldest_file);
+        return {};
+      }));
+      return !pinned;
+    }
     case Housework::copy:
       return compactor_.copy_forward();
     case Housework::shrink:
@@ -65,8 +72,8 @@ Result<bool> Housekeeper::keep_house() {
 }
 
 /// So that the oldest file need not be kept for what only old records tell. A walk that was broken off, by a
-/// death too, goes on where it was.
-Result<void> Housekeeper::carry_all() {
+/// death too, goes on where it was. Returns the message for which it is kept all the same.
+Result<std::optional<Compactor::InOldest>> Housekeeper::carry_all() {
   FQ_TRY(carry_pinned(&SegmentHeader::run_time_settings, [this] { return run_time_policy_.carry_some(); }));
   keys_.make_room();
   FQ_TRY(carry_pinned(&SegmentHeader::kept_keys, [this] { return keys_.carry_some(); }));

@@ -60,7 +60,7 @@ class Housekeeper final : public Upkeep, private Linked {
 
  private:
   Result<bool> do_housework(Housework work);
-  Result<void> carry_all();
+  Result<std::optional<Compactor::InOldest>> carry_all();
   template <class Some>
   Result<void> carry_pinned(Pin SegmentHeader::*what, Some&& some);
   Result<bool> shrink();

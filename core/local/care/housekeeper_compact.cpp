@@ -87,7 +87,13 @@ Result<Housekeeper::Given> Housekeeper::give_back_oldest(CompactReport& report, 
   for (int attempt = 0; attempt < kTries; ++attempt) {
     FQ_TRY(copy_all_of_oldest(report, gives_up_lost));
     if (report.messages_unreadable != 0) return Given::kept;
-    FQ_TRY(carry_all());
+    FQ_TRY_SET(const std::optional<Compactor::InOldest> held, carry_all());
+    if (held) {
+      report.messages_unreadable = 1;
+      notice(message_object(fq::number(held->id)) +
+             ": is leased and its record cannot be read; until it ends it keeps journal files");
+      return Given::kept;
+    }
     FQ_TRY(dead_files_.drop());
     Obstacle obstacle = Obstacle::none;
     bool gone = false;

@@ -17,7 +17,16 @@ constexpr int kRounds = 4;  // damage of one kind may hide another
 
 }  // namespace
 
-/// Those in the oldest file that no copy can be made of.
+Result<bool> Repairer::cancel_one(const Compactor::InOldest& lost, CheckReport& report) {
+  FQ_TRY_SET(const SettleStatus status,
+             mutator_.change(lost.id, Action::cancel, nullptr, lost.item_position));
+  if (status != SettleStatus::ok) return false;
+  ++report.messages_cancelled;
+  report.repairs.add(message_object(number(lost.id)) + ": its record is damaged; cancelled");
+  return true;
+}
+
+/// Those that no copy can be made of: in the oldest file, or that keep it where it is from another one.
 Result<void> Repairer::cancel_unreadable(CheckReport& report) {
   std::vector<Compactor::InOldest> found;
   for (bool at_end = false; !at_end;) {
@@ -25,12 +34,13 @@ Result<void> Repairer::cancel_unreadable(CheckReport& report) {
     for (const Compactor::InOldest& each : found) {
       FQ_TRY_SET(const Compactor::Copied copied, compactor_.copy_message(each.id, each.item_position));
       if (copied != Compactor::Copied::unreadable) continue;
-      FQ_TRY_SET(const SettleStatus status,
-                 mutator_.change(each.id, Action::cancel, nullptr, each.item_position));
-      if (status != SettleStatus::ok) continue;
-      ++report.messages_cancelled;
-      report.repairs.add(message_object(number(each.id)) + ": its record is damaged; cancelled");
+      FQ_TRY(cancel_one(each, report));
     }
+  }
+  for (bool cancelled = true; cancelled;) {
+    FQ_TRY_SET(const std::optional<Compactor::InOldest> held, compactor_.carry_replaced());
+    if (!held) break;
+    FQ_TRY_SET(cancelled, cancel_one(*held, report));
   }
   return mutator_.finish();
 }

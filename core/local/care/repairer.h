@@ -37,6 +37,7 @@ class Repairer : private Linked {
   Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
                                  CompactReport& compacted);
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
+  Result<bool> cancel_one(const Compactor::InOldest& lost, CheckReport& report);
   Result<void> cancel_unreadable(CheckReport& report);
   Result<void> make_segment_anew(CheckReport& report);
   Result<bool> repair_once(const Checked& found, CheckReport& report);
