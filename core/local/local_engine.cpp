@@ -2,6 +2,9 @@
 
 // fq, this room.
 #include "core/local/care/doctor.h"
+#include "core/local/files/lock_file.h"
+#include "core/local/files/move_lock.h"
+#include "core/local/files/process_info.h"
 #include "core/local/files/queue_directory.h"
 #include "core/local/files/queue_mark.h"
 #include "core/local/local_queue.h"
@@ -45,6 +48,8 @@ Result<bool> LocalEngine::create(const Location& location, const CreateOptions& 
 
 namespace {
 
+constexpr int64_t kRenameTimeoutMs = 1'000;  // arbitrary: longer than what a look needs to finish some moves
+
 /// A queue to which nobody else is attached, and nobody will be while this lives.
 struct Alone {
   std::unique_ptr<Disk> disk;
@@ -78,6 +83,10 @@ Result<void> LocalEngine::remove(const Location& location) const {
 }
 
 Result<void> LocalEngine::rename(const Location& location, const std::string& name) const {
+  FQ_TRY(open_queue_directory(location.spool, location.queue));
+  // A process that goes through all queues has listed them: it would look for this one under its old name.
+  FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(location.spool, kRenameTimeoutMs));
+  if (!lock) return MoveLock::taken(location.spool);
   FQ_TRY_SET(const Alone alone, take_alone(location));
   return rename_queue_directory(location.spool, location.queue, name);
 }

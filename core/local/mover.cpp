@@ -8,7 +8,6 @@
 #include "core/base/fault_point.h"
 #include "core/engine/move_checks.h"
 // fq, this room.
-#include "core/local/files/process_info.h"
 #include "core/local/files/queue_directory.h"
 
 namespace fq {
@@ -39,11 +38,7 @@ Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest&
   FQ_TRY(check_move(request, from_.location().queue));
   FQ_TRY_SET(const std::unique_ptr<MovingQueue> to, open_(request.to));
   FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool, timeout_ms));
-  if (!lock)
-    return Error{ErrorKind::later,
-                 "spool '" + spool + "': another move or a backup is under way in process " +
-                     MoveLock::holders(spool) + "; try again when it is done",
-                 0};
+  if (!lock) return MoveLock::taken(spool);
   FQ_TRY(finish(*lock));
   FQ_TRY(Mover(*to, open_).finish(*lock));
   from_.crossing().note_some();

@@ -99,15 +99,12 @@ Result<void> SpoolBackup::check_place_is_outside() const {
 }
 
 Result<void> SpoolBackup::copy_all() {
-  FQ_TRY_SET(std::vector<std::string> names, list_queue_directories(spool_));
   // What is on its way between two queues is in one of them before both are copied, and none goes meanwhile:
-  // it could be in the copy of neither.
+  // it could be in the copy of neither. Listed only then: a queue that is made or gets its name while this
+  // waits may have what another had.
   FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool_, kMovesTimeoutMs));
-  if (!lock && !names.empty())
-    return Error{ErrorKind::later,
-                 "spool '" + spool_ + "': a move or a backup is under way in process " +
-                     MoveLock::holders(spool_) + "; try again when it is done",
-                 0};
+  FQ_TRY_SET(std::vector<std::string> names, list_queue_directories(spool_));
+  if (!lock && !names.empty()) return MoveLock::taken(spool_);
   for (const std::string& name : names) FQ_TRY(finish_moves(name, *lock));
   if (request_.queue) FQ_TRY(copy_queue(*request_.queue));
   if (request_.queue) names.clear();

@@ -157,6 +157,31 @@ kill -TERM "$backup"; kill -CONT "$backup"; wait "$backup"
 is 'it ended by the signal' 143 $?
 is 'nothing is left' no "$([ -e "$work/copy" ] && echo yes || echo no)"
 
+# No queue is passed over: none is renamed while they are copied, and one that is made while a move is waited for, and
+# gets what another had, is copied too.
+fresh
+fq push -q a one >/dev/null; fq push -q z two >/dev/null
+FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" & backup=$!
+await stopped "$backup"
+gives 75 "another move, rename or backup is under way in process $backup; try again" fq queue rename z y
+gives 1 "queue 'none'" fq queue rename none y
+gives 1 "spool '$work/nowhere'" fq queue rename z y --spool "$work/nowhere"
+kill -CONT "$backup"; wait "$backup"
+is 'both are in the copy' 'one two' "$(in_copy pop -q a) $(in_copy pop -q z)"
+gives 0 '' fq queue rename z y
+rm -r "$work/copy"
+FQ_STOP_AT=move.sent:1 "$FQ" move -q y --all --yes --to a >/dev/null & move=$!
+await stopped "$move"
+"$FQ" backup "$work/copy" & backup=$!
+waits_for_moves() { [ -e "$work/copy/.unfinished" ] && grep -q "^State:.S" "/proc/$backup/status"; }
+await waits_for_moves
+kill -STOP "$backup"; await stopped "$backup"
+kill -CONT "$move"; wait "$move"
+fq queue create c; fq move -q a --all --yes --to c >/dev/null
+kill -CONT "$backup"; wait "$backup"
+is 'what was moved is in the copy' 'one two' "$(in_copy pop -q c -n 2 | xargs)"
+rm -r "$work/copy"
+
 # A payload goes while the rest is copied: a later moment then.
 fresh
 large a | fq push -t a >/dev/null; fq push -t b small >/dev/null

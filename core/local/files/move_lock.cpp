@@ -39,10 +39,15 @@ Result<std::optional<MoveLock>> MoveLock::take(const std::string& spool, int64_t
   return std::optional(MoveLock(std::move(directory)));
 }
 
-std::string MoveLock::holders(const std::string& spool) {
+Error MoveLock::taken(const std::string& spool) {
   struct stat status {};
-  if (::stat(queues_of(spool).c_str(), &status) != 0) return "";
-  return join_pids(flock_holders(status.st_dev, status.st_ino));
+  std::string holders;
+  if (::stat(queues_of(spool).c_str(), &status) == 0)
+    holders = " in process " + join_pids(flock_holders(status.st_dev, status.st_ino));
+  return Error{ErrorKind::later,
+               "spool '" + spool + "': another move, rename or backup is under way" + holders +
+                   "; try again when it is done",
+               0};
 }
 
 }  // namespace fq
