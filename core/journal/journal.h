@@ -88,11 +88,15 @@ Result<ScanResult> scan_journal(Disk& disk, const std::function<Result<void>(con
 /// "journal/7.fqj: records are damaged at byte 8192, 41 records lost".
 std::string described(const JournalDamage& damage);
 
-/// Where the bytes of a damaged stretch are kept: "damaged/7-8192.bin".
-std::string kept_name(const JournalDamage& damage);
+/// Where the bytes of a damaged stretch are kept.
+struct KeptDamage {
+  std::string name;   // "damaged/7-8192.bin", or "damaged/7-8192.2.bin" beside others; "": there are none
+  bool made = false;  // they were not there before
+};
 
-/// Copies them there, durable. Fine if they are there.
-Result<void> keep_damage(Disk& disk, const JournalDamage& damage);
+/// Copies them into damaged/, durable. Fine if they are there; under a name that is free where what is there
+/// of that place is something else, as it is when damage has grown.
+Result<KeptDamage> keep_damage(Disk& disk, const JournalDamage& damage);
 
 /// Takes a whole file out of the way, into damaged/ under a name that is free there, durable. Returns that
 /// name.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/text/decimal.h"
@@ -85,19 +86,49 @@ Result<void> check_free(Disk& disk, const std::string& name) {
   return {};
 }
 
-Result<void> copy_damage(Disk& disk, const JournalDamage& damage, const std::string& to_name) {
-  FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
-  FQ_TRY_SET(const auto to, create_again(disk, to_name));
+Result<void> copy_damage(File& from, const JournalDamage& damage, File& to) {
   std::vector<std::byte> block(kCopyBlockBytes);
   uint64_t done = 0;
   while (done < damage.bytes) {
     const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), damage.bytes - done));
-    FQ_TRY_SET(const size_t got, from->read_at(damage.offset + done, MutableBytes(block).first(want)));
+    FQ_TRY_SET(const size_t got, from.read_at(damage.offset + done, MutableBytes(block).first(want)));
     if (got == 0) break;
-    FQ_TRY(to->write_at(done, Bytes(block).first(got)));
+    FQ_TRY(to.write_at(done, Bytes(block).first(got)));
     done += got;
   }
-  return to->sync_all();
+  return to.sync_all();
+}
+
+/// Whether `copy` has the bytes that the stretch has now, and no others.
+Result<bool> is_copy(File& from, const JournalDamage& damage, File& copy) {
+  FQ_TRY_SET(const uint64_t from_bytes, from.size());
+  FQ_TRY_SET(const uint64_t copy_bytes, copy.size());
+  if (copy_bytes != std::min(damage.bytes, from_bytes - std::min(damage.offset, from_bytes))) return false;
+  std::vector<std::byte> block(kCopyBlockBytes), other(kCopyBlockBytes);
+  for (uint64_t done = 0; done < copy_bytes;) {
+    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), copy_bytes - done));
+    FQ_TRY_SET(const size_t got, from.read_at(damage.offset + done, MutableBytes(block).first(want)));
+    FQ_TRY_SET(const size_t got_there, copy.read_at(done, MutableBytes(other).first(want)));
+    if (got != want || got_there != want || std::memcmp(block.data(), other.data(), want) != 0) return false;
+    done += want;
+  }
+  return true;
+}
+
+/// The names of what is kept of one place, the first, the second: another damage there is not written over.
+std::string name_in_damaged(uint32_t file_number, uint64_t offset, int count) {
+  std::string name = "damaged/" + std::to_string(file_number) + "-" + std::to_string(offset);
+  if (count > 1) name += "." + std::to_string(count);
+  return name + ".bin";
+}
+
+/// None: the name is free.
+Result<std::optional<std::unique_ptr<File>>> find_in_damaged(Disk& disk, const std::string& name) {
+  Result<std::unique_ptr<File>> there = disk.open(name, OpenMode::read);
+  if (there.ok()) return std::optional(std::move(there).value());
+  if (there.error().sys == ENOENT) return std::optional<std::unique_ptr<File>>();
+  if (there.error().kind != ErrorKind::unusable) return there.error();
+  return std::optional<std::unique_ptr<File>>(nullptr);  // a directory, say: taken
 }
 
 }  // namespace
@@ -187,39 +218,40 @@ std::string described(const JournalDamage& damage) {
   return text;
 }
 
-std::string kept_name(const JournalDamage& damage) {
-  return "damaged/" + std::to_string(damage.file_number) + "-" + std::to_string(damage.offset) + ".bin";
-}
-
-Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {
-  if (damage.bytes == 0) return {};  // something that is missing leaves nothing to keep
-  const std::string name = kept_name(damage);
-  const std::string temporary = name + ".tmp";
+Result<KeptDamage> keep_damage(Disk& disk, const JournalDamage& damage) {
+  KeptDamage kept;
+  if (damage.bytes == 0) return kept;  // something that is missing leaves nothing to keep
   FQ_TRY(disk.make_directory("damaged"));
-  const auto there = disk.open(name, OpenMode::read);
-  if (there.ok()) return {};
-  if (there.error().sys != ENOENT) return there.error();
-
-  auto copied = copy_damage(disk, damage, temporary);
+  FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
+  for (int count = 1;; ++count) {
+    kept.name = name_in_damaged(damage.file_number, damage.offset, count);
+    FQ_TRY_SET(const auto there, find_in_damaged(disk, kept.name));
+    if (!there) break;
+    if (*there == nullptr) continue;
+    FQ_TRY_SET(const bool same, is_copy(*from, damage, **there));
+    if (same) return kept;
+  }
+  kept.made = true;
+  const std::string temporary = kept.name + ".tmp";
+  FQ_TRY_SET(const auto to, create_again(disk, temporary));
+  auto copied = copy_damage(*from, damage, *to);
   // On a full disk nothing is left of the try.
   if (!copied.ok()) (void)disk.remove(temporary);
   FQ_TRY(std::move(copied));
-  FQ_TRY(disk.rename(temporary, name));
+  FQ_TRY(disk.rename(temporary, kept.name));
   FQ_TRY(disk.sync_directory("damaged"));
-  return disk.sync_directory("");  // the directory itself may be new
+  FQ_TRY(disk.sync_directory(""));  // the directory itself may be new
+  return kept;
 }
 
 Result<std::string> set_file_aside(Disk& disk, uint32_t number) {
   FQ_TRY(disk.make_directory("damaged"));
   FQ_TRY(disk.sync_directory(""));
-  const std::string start = "damaged/" + std::to_string(number) + "-0";
-  std::string aside = start + ".bin";
-  // What was set aside before under this number, for another damage, is not written over.
-  for (int count = 2;; ++count) {
-    const auto there = disk.open(aside, OpenMode::read);
-    if (!there.ok() && there.error().sys == ENOENT) break;
-    if (!there.ok() && there.error().kind != ErrorKind::unusable) return there.error();
-    aside = start + "." + std::to_string(count) + ".bin";
+  std::string aside;
+  for (int count = 1;; ++count) {
+    aside = name_in_damaged(number, 0, count);
+    FQ_TRY_SET(const auto there, find_in_damaged(disk, aside));
+    if (!there) break;
   }
   FQ_TRY(disk.rename(journal_file_name(number), aside));
   // The new name first: a crash in between leaves two, and not none.

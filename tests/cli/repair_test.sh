@@ -61,6 +61,17 @@ gives 0 '' fq check --repair
 is 'what it could read is there' 'next one-1 one-2 one-4 one-6 one-7 one-8 one-9' "$(payloads)"
 gives 0 '' fq check
 
+# What is damaged more by the next recovery is kept beside what was kept then.
+nine
+flip "$queue/journal/1.fqj" one-5
+rm "$queue/segment"
+fq push next >/dev/null 2>&1
+flip "$queue/journal/1.fqj" one-6
+rm "$queue/segment"
+told=$(fq push another 2>&1 >/dev/null | sed -n 's/.* lost; \(.*\) bytes kept in damaged.*/\1/p')
+is 'all bytes that it says are kept' "$told" "$(find "$queue/damaged" -name '1-*.2.bin' -size -64k -printf '%s\n')"
+is 'and those of before too' 2 "$(find "$queue/damaged" -type f | wc -l)"
+
 # A torn tail is no damage.
 nine
 head -c 700 /dev/urandom | dd of="$queue/journal/1.fqj" bs=1 seek="$(($(grep -abo fqr1 "$queue/journal/1.fqj" | tail -n 1 | cut -d: -f1) + 200))" conv=notrunc status=none

@@ -153,3 +153,46 @@ TEST_CASE("damage is set aside once, byte by byte") {
   CHECK(kept == disk.content("journal/1.fqj").substr(kFirstRecordOffset, 64));
   CHECK(disk.list("damaged").value().size() == 1);
 }
+
+TEST_CASE("damage that has become another at the same place is kept beside what it was") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("something").push("and more of it");
+  JournalDamage damage{1, kFirstRecordOffset, 64, 1, "records are damaged"};
+  const auto bytes = [&] { return disk.content("journal/1.fqj").substr(kFirstRecordOffset, damage.bytes); };
+  const std::string small = bytes();
+  CHECK(keep_damage(disk, damage).value().name == "damaged/1-4224.bin");
+  damage.bytes = 128;  // longer
+  const std::string longer = bytes();
+  CHECK(keep_damage(disk, damage).value().name == "damaged/1-4224.2.bin");
+  journal.write(1, kFirstRecordOffset + 100, std::vector<std::byte>(8, std::byte{'x'}));  // as long
+  const std::string other = bytes();
+  REQUIRE(other != longer);
+  KeptDamage kept = keep_damage(disk, damage).value();
+  CHECK(kept.name == "damaged/1-4224.3.bin");
+  CHECK(kept.made);
+  // One of those that are there: shorter, or the last.
+  kept = keep_damage(disk, damage).value();
+  CHECK(kept.name == "damaged/1-4224.3.bin");
+  CHECK_FALSE(kept.made);
+  damage.bytes = 64;
+  CHECK(keep_damage(disk, damage).value().name == "damaged/1-4224.bin");
+  FakeDisk after = disk.crash();
+  CHECK(after.content("damaged/1-4224.bin") == small);
+  CHECK(after.content("damaged/1-4224.2.bin") == longer);
+  CHECK(after.content("damaged/1-4224.3.bin") == other);
+  CHECK(after.list("damaged").value().size() == 3);
+}
+
+TEST_CASE("a stretch that ends beyond its file is kept once, as far as it goes; one without bytes is not") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("something");
+  const uint64_t size = disk.content("journal/1.fqj").size();
+  const JournalDamage damage{1, size - 100, 4096, 1, "records are damaged"};
+  CHECK(keep_damage(disk, damage).value().made);
+  CHECK_FALSE(keep_damage(disk, damage).value().made);
+  CHECK(disk.list("damaged").value().size() == 1);
+  CHECK(keep_damage(disk, {1, 0, 0, 0, "the file is missing"}).value().name.empty());
+  CHECK(disk.list("damaged").value().size() == 1);
+}

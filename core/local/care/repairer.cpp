@@ -47,9 +47,10 @@ Result<void> Repairer::cancel_unreadable(CheckReport& report) {
 
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
 Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
-                                         CompactReport& compacted) {
+                                         CompactReport& compacted, std::vector<std::string>& made) {
   for (const JournalDamage& damage : found.damage) {
-    FQ_TRY(keep_damage(disk(), damage));
+    FQ_TRY_SET(KeptDamage kept, keep_damage(disk(), damage));
+    if (kept.made) made.push_back(std::move(kept.name));
     std::string line = described(damage);
     if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
     report.repairs.add(std::move(line));
@@ -67,20 +68,16 @@ Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, Ch
 }
 
 Result<void> Repairer::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
-  Disk& disk = this->disk();
-  std::vector<std::string> ours;  // the copies that are not there yet
-  for (const JournalDamage& damage : found.damage) {
-    if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
-  }
+  std::vector<std::string> ours;  // the copies that were not there yet
   const CountedLines before = report.repairs;
   const uint64_t cancelled = report.messages_cancelled;
   CompactReport compacted;
-  Result<void> done = give_back_damaged(found, last, report, compacted);
+  Result<void> done = give_back_damaged(found, last, report, compacted, ours);
   if (done.ok() && compacted.messages_moved > 0)
     report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   // A full disk, say. While every file is still there the copies of what is damaged in them only take room.
   if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > cancelled) return done;
-  for (const std::string& name : ours) static_cast<void>(disk.remove(name));
+  for (const std::string& name : ours) static_cast<void>(disk().remove(name));
   report.repairs = before;
   Error why = std::move(done).error();
   why.text += before.empty() ? "; nothing was repaired or changed" : "; the rest was not repaired";

@@ -35,7 +35,7 @@ class Repairer : private Linked {
 
  private:
   Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
-                                 CompactReport& compacted);
+                                 CompactReport& compacted, std::vector<std::string>& made);
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
   Result<bool> cancel_one(const Compactor::InOldest& lost, CheckReport& report);
   Result<void> cancel_unreadable(CheckReport& report);

@@ -78,7 +78,7 @@ Result<void> Attachment::report_damage(const ScanResult& scan) {
       FQ_TRY(set_aside(damage.file_number, std::move(notice)));
       continue;
     }
-    const Result<void> kept = keep_damage(*disk_, damage);
+    const Result<KeptDamage> kept = keep_damage(*disk_, damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
     if (damage.bytes != 0 && kept.ok())
