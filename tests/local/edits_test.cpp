@@ -95,4 +95,32 @@ TEST_CASE("what was edited is told by its edits, each event once, where older re
   q.check_clean();
 }
 
+TEST_CASE("an edit carries why a message last failed, however often it came back since") {
+  SpoolFixture q;
+  const uint64_t id = push_failed(q);
+  const auto come_back = [&] {
+    for (int i = 0; i < 10; ++i)
+      q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::release});
+  };
+  // The first file has the failure alone, and all that comes after it the next: that file goes with nothing
+  // of it copied, and as many events as the edit carries are there without those before them.
+  const std::string first = q.path("journal/1.fqj");
+  for (int i = 0; i < 12; ++i) q.push(std::string(50'000, 'c'), Durability::always, "churn");
+  q.clock.advance(3'600'000);
+  const LeaseReply others = q.lease_from(q.door(), {.want = 12, .tenant = "churn"});
+  come_back();
+  edit(q, id, 1);
+  for (const Delivery& other : others.deliveries) REQUIRE(q.ack(other) == SettleStatus::ok);
+  for (int i = 0; i < 100 && std::filesystem::exists(first); ++i) REQUIRE(q.door().maintain(0).ok());
+  REQUIRE_FALSE(std::filesystem::exists(first));
+  CHECK(q.get(id).last_error.value_or(LastError{}).reason == "no luck");
+  come_back();
+  edit(q, id, 2);
+  CHECK(q.get(id).last_error.value_or(LastError{}).reason == "no luck");
+  q.lose_segment();
+  CHECK(q.get(id).last_error.value_or(LastError{}).reason == "no luck");
+  CHECK(q.get(id).attempts == 1);
+  q.check_clean();
+}
+
 }  // namespace fq::test

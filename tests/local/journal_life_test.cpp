@@ -160,6 +160,56 @@ TEST_CASE("what pins old files is carried forward with its payload, error, histo
   q.check_clean();
 }
 
+TEST_CASE("why a message last failed is carried forward, however often it came back since") {
+  SpoolFixture q;
+  const auto come_back = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::release});
+  };
+  const auto reason = [&](uint64_t id) { return q.get(id).last_error.value_or(LastError{}).reason; };
+  const auto outlive = [&] {
+    const int first = q.journal_files().begin()->first;
+    for (int round = 0; round < 20 && q.journal_files().begin()->first == first; ++round)
+      churn(q, 2'000, 1'000);
+    REQUIRE(q.journal_files().begin()->first != first);
+  };
+  const uint64_t id = q.push("m");
+  q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry, .reason = "boom", .exit = 3});
+  const int64_t failed_at = q.get(id).last_error->at_wall_ms;
+  come_back(10);
+  for (const std::string when : {"once", "twice", "with what it carries of others"}) {
+    INFO("carried forward " << when);
+    q.clock.advance(1'000);
+    outlive();
+    REQUIRE(q.get(id).last_error);
+    CHECK(reason(id) == "boom");
+    CHECK(q.get(id).last_error->exit == 3);
+    CHECK(q.get(id).last_error->at_wall_ms == failed_at);
+    CHECK(q.get(id).attempts == 1);
+    if (when == "twice") come_back(5);
+  }
+  // Of a lease that ran out there is no record: also where the lease itself was carried.
+  q.lease(600'000);
+  outlive();
+  CHECK(reason(id) == "boom");
+  q.clock.advance(600'001);
+  CHECK(reason(id) == "its lease ran out");
+  const int64_t ran_out_at = q.get(id).last_error->at_wall_ms;
+  outlive();
+  CHECK(reason(id) == "its lease ran out");
+  come_back(10);
+  outlive();
+  CHECK(reason(id) == "its lease ran out");
+  CHECK(q.get(id).last_error->at_wall_ms == ran_out_at);
+  // What never failed has nothing to tell.
+  q.settle(q.door(), {.receipt = q.lease().receipt});
+  const uint64_t sound = q.push("sound");
+  come_back(10);
+  outlive();
+  CHECK_FALSE(q.get(sound).last_error);
+  q.check_clean();
+}
+
 TEST_CASE("a delayed message comes at its time although the file that first told the clock is gone") {
   SpoolFixture q;
   for (int i = 0; i < 10; ++i) q.push(std::string(60'000, 'f'));

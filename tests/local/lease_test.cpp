@@ -99,6 +99,10 @@ TEST_CASE("what a killed process held is served to another at once, as an attemp
   const Delivery again = q.lease();
   CHECK(again.attempt == 2);
   CHECK(again.crashes == 1);
+  CHECK(q.get(1).last_error->reason == "its holder died");
+  q.settle(q.door(), {.receipt = again.receipt, .verdict = Verdict::release});
+  q.outlive_first_file();
+  CHECK(q.get(1).last_error->reason == "its holder died");
   q.check_clean();
   ::close(ready[0]);
   ::close(ready[1]);

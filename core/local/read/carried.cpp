@@ -122,23 +122,24 @@ Result<void> Carried::tell(Link& link) {
   record_.pid = static_cast<uint32_t>(snapshot_.pid);
   record_.state_wall_ms = snapshot_.at_wall_ms;
   record_.state = snapshot_.slot_state;
+  LastFailure failure(snapshot_);
   FQ_TRY(walk_events(link, snapshot_.id, snapshot_.event_position,
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
-                       const bool failed = is_failure(type) && source != EventSource::carried;
-                       if (failed && record_.error_wall_ms == 0) {
-                         record_.error = detail;
-                         reason_ = detail.reason;
-                         stderr_tail_ = detail.stderr_tail;
-                         record_.error_wall_ms = at_wall_ms;
-                       }
-                       if (source == EventSource::carried_error) return true;
-                       record_.past.push_back(past_of(type, at_wall_ms, serial, detail));
-                       return record_.past.size() < kPastEventsMax;
+                       failure.look_at(type, at_wall_ms, detail);
+                       const bool has_room = record_.past.size() < kPastEventsMax;
+                       if (has_room && source != EventSource::carried_error)
+                         record_.past.push_back(past_of(type, at_wall_ms, serial, detail));
+                       return record_.past.size() < kPastEventsMax || !failure.is_known();
                      }));
   std::reverse(record_.past.begin(), record_.past.end());
-  record_.error.reason = reason_;
-  record_.error.stderr_tail = stderr_tail_;
+  error_ = std::move(failure.error());
+  if (!error_) return {};
+  record_.error_wall_ms = error_->at_wall_ms;
+  if (error_->exit) record_.error.exit = static_cast<int16_t>(*error_->exit);
+  if (error_->signal) record_.error.signal = static_cast<int16_t>(*error_->signal);
+  record_.error.reason = error_->reason;
+  record_.error.stderr_tail = error_->stderr_tail;
   return {};
 }
 

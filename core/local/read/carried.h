@@ -6,6 +6,7 @@
 
 // System.
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 // fq, this room.
@@ -46,8 +47,7 @@ class Carried {
   std::vector<uint64_t> failed_;    // and those that have failed
   StoredItem stored_;
   MovedRecord record_;
-  std::string reason_;
-  std::string stderr_tail_;
+  std::optional<LastError> error_;
   std::string terms_;
   std::vector<std::byte> after_;
 };

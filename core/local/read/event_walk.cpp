@@ -21,16 +21,26 @@ bool says_nothing_of_runs(RecordType type) {
          type == RecordType::freed;
 }
 
-/// What a record carries of events whose own records may be gone.
+/// What a record carries of its last failure. False: the visitor has enough.
+bool visit_error(const MovedRecord& moved, const EventVisitor& visit) {
+  return moved.error_wall_ms == 0 ||
+         visit(RecordType::retried, moved.error_wall_ms, moved.error, 0, EventSource::carried_error);
+}
+
+/// What a record carries of events whose own records may be gone; its last failure, which may be older than
+/// all of them, when its turn comes, and before the event of it, which does not say why.
 void visit_carried(const MovedRecord& moved, const EventVisitor& visit) {
-  if (moved.error_wall_ms != 0 &&
-      !visit(RecordType::retried, moved.error_wall_ms, moved.error, 0, EventSource::carried_error))
-    return;
+  bool error_told = false;
   for (auto past = moved.past.rbegin(); past != moved.past.rend(); ++past) {
+    if (!error_told && (is_failure(past->type) || past->at_wall_ms <= moved.error_wall_ms)) {
+      error_told = true;
+      if (!visit_error(moved, visit)) return;
+    }
     EventDetail detail;
     detail.pid = past->pid;
     if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return;
   }
+  if (!error_told) visit_error(moved, visit);
 }
 
 /// At an edit: whether the records before it are told, and not what it carries of them.
@@ -70,6 +80,8 @@ Result<void> walk(Link& link, uint64_t id, uint64_t position, const EventVisitor
       if (edited->previous_event >= position) return {};
       FQ_TRY_SET(const bool is_there, goes_behind(*edited));
       if (!is_there) return visit_carried(edited->now, visit), Result<void>();
+      // The records behind it may not reach that far.
+      if (!visit_error(edited->now, visit)) return {};
       position = edited->previous_event;
       continue;
     }
@@ -188,6 +200,22 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
               [&](const EditedRecord& edited) { return knows_as_much(link, id, edited); });
 }
 
+LastFailure::LastFailure(const Snapshot& snapshot)
+    : is_leased_(snapshot.state == State::leased),
+      is_known_(snapshot.attempts == 0 && snapshot.crashes == 0 && snapshot.state != State::dead) {}
+
+void LastFailure::look_at(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
+  if (is_known_ || says_nothing_of_runs(type)) return;
+  // A lease that ran out is no record of its own: it shows as a lease without an end.
+  const bool ran_out = first_ && type == RecordType::leased && !is_leased_;
+  first_ = false;
+  if (!is_failure(type) && !ran_out) return;
+  is_known_ = true;
+  error_ = error_of(type, at_wall_ms, detail);
+  if (ran_out) error_->reason = "its lease ran out";
+  if (ran_out && detail.until_wall_ms != 0) error_->at_wall_ms = detail.until_wall_ms;
+}
+
 Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snapshot) {
   std::optional<LastError> error;
   if (snapshot.expired) {
@@ -196,22 +224,15 @@ Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snaps
     error->at_wall_ms = snapshot.at_wall_ms;
     return error;
   }
-  if (snapshot.attempts == 0 && snapshot.crashes == 0 && snapshot.state != State::dead) return error;
-  bool first = true;
-  FQ_TRY(walk_events(
-      link, snapshot.id, snapshot.event_position,
-      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-        if (says_nothing_of_runs(type)) return true;
-        // A lease that ran out is no record of its own: it shows as a lease without an end.
-        const bool ran_out = first && type == RecordType::leased && snapshot.state != State::leased;
-        first = false;
-        if (!is_failure(type) && !ran_out) return true;
-        error = error_of(type, at_wall_ms, detail);
-        if (ran_out) error->reason = "its lease ran out";
-        if (ran_out && detail.until_wall_ms != 0) error->at_wall_ms = detail.until_wall_ms;
-        return false;
-      }));
-  return error;
+  LastFailure failure(snapshot);
+  if (failure.is_known()) return error;
+  FQ_TRY(
+      walk_events(link, snapshot.id, snapshot.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    failure.look_at(type, at_wall_ms, detail);
+                    return !failure.is_known();
+                  }));
+  return std::move(failure.error());
 }
 
 }  // namespace fq
