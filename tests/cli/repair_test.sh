@@ -151,4 +151,33 @@ gives 64 'unknown option' fq check --fix
 gives 64 'not a format' fq compact --format raw
 gives 1 'there is none' fq compact -q none
 gives 1 'there is none' fq check --repair -q none
+# The secret with which keys are hashed is lost, or is another.
+fresh
+fq push --unique K1 one >/dev/null; fq push --unique ended two -t t >/dev/null; fq pop -t t >/dev/null
+cp "$queue/secret" "$work/secret"
+is_anew() {
+  gives 65 '' fq check
+  is "$1: check says so" 1 "$(grep -c 'secret: is missing or damaged; fq check --repair writes it anew' "$work/out")"
+  gives 0 '' fq check --repair
+  is "$1: it is what it was" '' "$(cmp "$work/secret" "$queue/secret")"
+  gives 0 '' fq check
+}
+rm "$queue/secret"; is_anew missing
+truncate -s 7 "$queue/secret"; is_anew cut
+printf 'another' | dd of="$queue/secret" conv=notrunc status=none; is_anew another
+# With the segment.
+rm "$queue/secret" "$queue/segment"
+gives 0 'secret is missing; made anew, unique keys of messages that ended long ago are forgotten' fq push --unique K1 again
+is 'the key of what is queued is held' duplicate "$(fq push --unique K1 --json again | jq -r .status)"
+is 'that of what has just ended too' duplicate "$(fq push -t t --unique ended --json again | jq -r .status)"
+gives 0 '' fq check
+rm "$queue/segment"
+is 'the new one stays' duplicate "$(fq push --unique K1 --json again | jq -r .status)"
+# A queue without keys needs none.
+fresh
+fq push one >/dev/null; rm "$queue/segment"
+gives 0 '' fq push two
+is 'none is made' no "$([ -e "$queue/secret" ] && echo yes || echo no)"
+gives 0 '' fq check
+
 finish

@@ -50,6 +50,29 @@ Result<JournalFiles::HeaderState> JournalFiles::scan_header(const TableFile& fil
   return shown ? HeaderState::lost : HeaderState::foreign;
 }
 
+/// The one that the segment hashes with; none: it is in its file too, or there is none yet.
+Result<std::optional<KeySecret>> JournalFiles::lost_secret() {
+  const KeySecret known{{header().key_secret[0].peek(), header().key_secret[1].peek()}};
+  if (!known.is_there()) return std::optional<KeySecret>();
+  FQ_TRY_SET(const KeySecret on_disk, read_secret(disk()));
+  return on_disk == known ? std::optional<KeySecret>() : known;
+}
+
+Result<void> JournalFiles::find_lost_secret(CheckReport& report) {
+  FQ_TRY_SET(const std::optional<KeySecret> lost, lost_secret());
+  if (lost) report.findings.add("secret: is missing or damaged; fq check --repair writes it anew");
+  return {};
+}
+
+/// Needs: the compaction lock, so that nobody else writes it.
+Result<void> JournalFiles::mend_secret(CheckReport& report) {
+  FQ_TRY_SET(const std::optional<KeySecret> lost, lost_secret());
+  if (!lost) return {};
+  FQ_TRY(write_secret(disk(), *lost));
+  report.repairs.add("secret: is missing or damaged; written anew");
+  return {};
+}
+
 /// What costs nothing yet.
 Result<void> JournalFiles::find_worn_headers(CheckReport& report) {
   FQ_TRY_SET(const std::vector<TableFile> files, all());
@@ -123,6 +146,7 @@ Result<void> JournalFiles::mend(CheckReport& report) {
   Result<std::vector<TableFile>> files = all();
   Result<void> mended = files.ok() ? Result<void>() : files.error();
   for (size_t i = 0; mended.ok() && i < files->size(); ++i) mended = mend_file((*files)[i], report);
+  if (mended.ok()) mended = mend_secret(report);
   compaction.unlock();
   FQ_TRY(std::move(mended));
   for (const TableFile& file : *files) {

@@ -2,12 +2,16 @@
 //
 // The table knows each file's key, so a damaged header is written anew where the bytes behind it show that
 // the file is the one that is meant, and a file that was not in use yet is made again. Anything else is
-// damage, for the rest of the repair: nothing here takes anything away that may hold a record.
+// damage, for the rest of the repair: nothing here takes anything away that may hold a record. The segment
+// also knows the secret with which the keys in the files are hashed.
 #pragma once
 
+// System.
+#include <optional>
 // fq, below us.
 #include "core/api/care.h"
 // fq, this room.
+#include "core/local/files/key_secret.h"
 #include "core/local/write/link.h"
 
 namespace fq {
@@ -28,6 +32,7 @@ class JournalFiles : private Linked {
 
   Result<std::vector<TableFile>> all();
   Result<void> find_worn_headers(CheckReport& report);
+  Result<void> find_lost_secret(CheckReport& report);
   Result<void> mend(CheckReport& report);
 
  private:
@@ -41,6 +46,8 @@ class JournalFiles : private Linked {
 
   Result<HeaderState> scan_header(const TableFile& file);
   Result<void> mend_file(const TableFile& file, CheckReport& report);
+  Result<std::optional<KeySecret>> lost_secret();
+  Result<void> mend_secret(CheckReport& report);
   Result<void> leave_useless_file(const TableFile& file, CheckReport& report);
 };
 

@@ -168,6 +168,7 @@ Result<Checked> QueueChecker::check_all() {
   FQ_TRY_SET(Checked checked, check_settled());
   FQ_TRY(blobs_.check(checked));
   FQ_TRY(files_.find_worn_headers(checked.report));
+  FQ_TRY(files_.find_lost_secret(checked.report));
   return checked;
 }
 

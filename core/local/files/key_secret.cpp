@@ -28,9 +28,13 @@ Result<KeySecret> read_secret(Disk& disk) {
   return KeySecret{{get_number<uint64_t>(bytes.data()), get_number<uint64_t>(bytes.data() + 8)}};
 }
 
-Result<KeySecret> make_secret(Disk& disk) {
+KeySecret draw_secret() {
   KeySecret secret;
-  while (secret.half[0] == 0) fill_random(secret.half, sizeof secret.half);
+  while (!secret.is_there()) fill_random(secret.half, sizeof secret.half);
+  return secret;
+}
+
+Result<void> write_secret(Disk& disk, const KeySecret& secret) {
   std::array<std::byte, 16> bytes{};
   put_number(bytes.data(), secret.half[0]);
   put_number(bytes.data() + 8, secret.half[1]);
@@ -40,8 +44,7 @@ Result<KeySecret> make_secret(Disk& disk) {
   FQ_TRY(file->write_at(0, bytes));
   FQ_TRY(file->sync_data());
   FQ_TRY(disk.rename(kNewSecret, kSecret));
-  FQ_TRY(disk.sync_directory(""));
-  return secret;
+  return disk.sync_directory("");
 }
 
 }  // namespace fq

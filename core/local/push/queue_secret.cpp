@@ -30,8 +30,11 @@ Result<void> QueueSecret::find() {
   if (taken != Taken::clean && taken != Taken::owner_died)
     return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
   Result<KeySecret> secret = read_secret(disk());
-  if (secret.ok() && secret->half[0] == 0) secret = make_secret(disk());
   Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
+  if (done.ok() && !secret->is_there()) {
+    secret = draw_secret();
+    done = write_secret(disk(), *secret);
+  }
   FQ_POINT("secret.made");
   if (done.ok()) {
     done = gate().locked([&]() -> Result<void> {

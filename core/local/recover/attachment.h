@@ -8,6 +8,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
+#include "core/local/files/key_secret.h"
 #include "core/local/files/lock_file.h"
 #include "core/local/files/process_info.h"
 #include "core/local/recover/replay.h"
@@ -64,6 +65,7 @@ class Attachment {
   Result<void> retire_old();
   Result<void> rescue_ring(Store& old);
   Result<void> build(bool alone);
+  Result<void> begin_secret_anew(Store& store, const KeySecret& secret);
   Result<std::unique_ptr<Store>> make_store(uint64_t generation, const LockIdentity& identity);
   Result<void> choose_files(Store& store, const ScanResult& scan);
   Result<void> take_over_numbers(Store& store);

@@ -17,7 +17,6 @@
 #include "core/journal/chain.h"
 // fq, this room.
 #include "core/local/flush/flush.h"
-#include "core/local/files/key_secret.h"
 #include "core/local/files/queue_mark.h"
 #include "core/local/shared/loose_blobs.h"
 #include "core/local/shared/policy_layers.h"
@@ -218,9 +217,11 @@ Result<void> Attachment::build(bool alone) {
   // Nobody needs the old segment: on a full disk its room is what the new one is made of.
   if (alone && store_ == nullptr) FQ_TRY(remove_if_there(*disk_, "segment"));
   FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
-  FQ_TRY_SET(const KeySecret secret, read_secret(*disk_));
+  FQ_TRY_SET(const KeySecret kept, read_secret(*disk_));
+  const KeySecret secret = kept.is_there() ? kept : draw_secret();
   hash_keys_with(*store, secret);
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
+  if (!kept.is_there()) FQ_TRY(begin_secret_anew(*store, secret));
   FQ_POINT("rebuild.replayed");
   FQ_TRY(report_damage(replayed.scan));
   FQ_TRY(remove_unusable(replayed.scan));
@@ -236,6 +237,21 @@ Result<void> Attachment::build(bool alone) {
   FQ_POINT("rebuild.renamed");
   if (store_ != nullptr) left_.push_back(std::move(store_));
   store_ = std::move(store);
+  return {};
+}
+
+/// Keys were read and the secret with which they had been hashed is not there: what is queued holds its keys
+/// under another. Where no key was read none is needed.
+Result<void> Attachment::begin_secret_anew(Store& store, const KeySecret& secret) {
+  if (store.schedule().region().root.key_supply.used == 0) {
+    hash_keys_with(store, KeySecret{});
+    return {};
+  }
+  Result<void> written = write_secret(*disk_, secret);
+  // A full disk has no room for it: check tells of it, and --repair writes it.
+  if (!written.ok() && written.error().kind != ErrorKind::later) return written;
+  notices_.push_back(
+      object() + ": secret is missing; made anew, unique keys of messages that ended long ago are forgotten");
   return {};
 }
 
