@@ -18,8 +18,8 @@ local VALUES, WAIT = '<I4Bi4H', '<dB'
 local PAGE = 64            -- entries of a reply, and bytes of which no more follow
 local PAGE_BYTES = 4194304
 
--- The block of tags that the rest of a message begins with.
-local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4', rest)) end
+-- Tags, and which call or schedule made it, of the block that the rest of a message begins with.
+local function tags_of(rest) return blocks.without_command(blocks.of(rest)) end
 
 local function values_of(m, waits)
   local head = struct.pack(VALUES, m.bytes, #m.key, m.priority, #waits) .. m.key

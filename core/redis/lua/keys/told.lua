@@ -32,36 +32,11 @@ function M.note(call, m, what, has_run, verdict)
   call.told[#call.told + 1] = m
 end
 
--- Of what only the client reads: tags, terms and command, but for its variables.
-local function without_secrets(block)
-  local at, count = 3, struct.unpack('<H', block)
-  local function skip_texts(texts)
-    for _ = 1, texts do
-      local bytes = struct.unpack('<H', block, at)
-      at = at + 2 + bytes
-    end
-  end
-  skip_texts(2 * count)
-  local flags = string.byte(block, at)
-  at = at + 1 + flags % 2 * 8 + math.floor(flags / 4) % 2 * 8
-  if math.floor(flags / 8) % 2 == 1 then
-    at = at + 8
-    skip_texts(1)
-  end
-  if math.floor(flags / 2) % 2 == 0 then return block end
-  count, at = struct.unpack('<H', block, at), at + 2
-  skip_texts(count + 1)
-  return string.sub(block, 1, at - 1) .. struct.pack('<H', 0)
-end
-
--- Of what cannot be read: it has no tags, and ran nothing.
-local NOTHING = '\0\0\0'
-
-local function rest_of(m, key)
-  if m.rest then return string.sub(m.rest, 5, 4 + struct.unpack('<I4', m.rest)) end
+local function block_of(m, key)
+  if m.rest then return blocks.of(m.rest) end
   local from = records.HEAD_BYTES + #m.path + #m.key
-  local bytes = struct.unpack('<I4', redis.call('GETRANGE', key, from, from + 3))
-  return redis.call('GETRANGE', key, from + 4, from + 3 + bytes)
+  local size = redis.call('GETRANGE', key, from, from + 3)
+  return #size == 4 and redis.call('GETRANGE', key, from + 4, from + 3 + struct.unpack('<I4', size)) or ''
 end
 
 -- Those of which nobody is told any more go, at most so many.
@@ -96,8 +71,7 @@ function M.write(call)
   for _, m in ipairs(call.told) do
     local name = records.name_of(m)
     local key = call.tag .. 'm:' .. name
-    local is_read, block = pcall(function() return without_secrets(rest_of(m, key)) end)
-    if not is_read then block = NOTHING end
+    local block = blocks.without_variables(block_of(m, key))
     m.state = m.told.state
     redis.call('SET', key, records.head(m) .. m.path .. m.key .. struct.pack('<I4', #block) .. block)
     if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
