@@ -50,6 +50,17 @@ struct BoundedKeys {
     return ids;
   }
   bool is_told(MessageId id) { return asked("EXISTS", "m:" + std::to_string(number(id))) == 1; }
+  void end_unique(const std::string& prefix, size_t count, int64_t held_ms) {
+    std::vector<std::string> keys(count);
+    std::vector<NewMessage> messages(count, message_for("t"));
+    for (size_t i = 0; i < count; ++i) {
+      keys[i] = prefix + std::to_string(i);
+      messages[i].unique = keys[i];
+      messages[i].unique_for_ms = held_ms;
+    }
+    push(messages);
+    ack_all();
+  }
 };
 
 }  // namespace
@@ -102,6 +113,35 @@ TEST_CASE("a server keeps so many bytes of messages that have ended, with what t
   kept.clock.advance(kWeek);
   push_one(*kept.queue, "t", "x");
   CHECK(kept.asked("EXISTS", "z") + kept.asked("EXISTS", "zt") + kept.asked("EXISTS", "zb") == 0);
+}
+
+TEST_CASE("unique keys go as fast as they come once their time is over, and compact leaves none") {
+  BoundedKeys kept;
+  for (int i = 0; i < 6; ++i) {
+    kept.end_unique(std::to_string(i) + "-", 300, 1);
+    kept.clock.advance(2);
+    CHECK(kept.asked("HLEN", "u") <= 600);
+  }
+  kept.end_unique("long-", 3, 3'600'000);
+  for (int i = 0; i < 3; ++i) kept.end_unique("short-" + std::to_string(i) + "-", 1'000, 1);
+  kept.clock.advance(2);
+  answered(kept.queue->compact());
+  CHECK(kept.asked("HLEN", "u") == 3);
+  CHECK(kept.asked("ZCARD", "ux") == 3);
+}
+
+TEST_CASE("what is remembered of imports goes as fast as it comes once its time is over") {
+  BoundedKeys kept;
+  for (uint64_t round = 0; round < 4; ++round) {
+    std::vector<ExportedMessage> messages(300);
+    for (size_t i = 0; i < messages.size(); ++i) {
+      messages[i].id = MessageId{1'000 * round + i + 1};
+      messages[i].tenant = "t";
+    }
+    REQUIRE_FALSE(answered(kept.queue->import_messages(messages, "elsewhere")).error);
+    CHECK(kept.asked("HLEN", "u") <= 600);
+    kept.clock.advance(kWeek + 1);
+  }
 }
 
 }  // namespace fq::test

@@ -77,13 +77,11 @@ local CROSSINGS = {
   close = function(call, args)
     local id = uniques.taken(call, args[4])
     uniques.note_taken(call, args[4], id or CLOSED, call.now + REMEMBERED)
-    uniques.sweep(call)
     return {id and id ~= CLOSED and text.num(id) or ''}
   end,
   -- token: one that is closed stays so.
   forget = function(call, args)
     uniques.forget_taken(call, args[4], call.now + LATE)
-    uniques.sweep(call)
     return {}
   end,
 }

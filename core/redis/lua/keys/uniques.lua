@@ -4,7 +4,7 @@
 -- held after an ack is in a zset by its end, from where others take it away.
 local M = {}
 local ENTRY_BYTES = 16  -- one of another length is damaged, and holds nothing
-local SWEPT = 64  -- whose time is over, in one call
+local SWEPT, SWEPT_MOST = 64, 1024  -- whose time is over, in one call
 
 local function name_of(path, debounced, key) return path .. '\0' .. (debounced and 'd' or 'u') .. key end
 
@@ -106,31 +106,46 @@ function M.regain(call, m)
   if not M.holder(call, m.path, false, ties.key) then M.take(call, m) end
 end
 
--- Takes away what nobody holds any more.
-function M.sweep(call)
-  local over = redis.call('ZRANGEBYSCORE', call.tag .. 'ux', '-inf', text.num(call.now), 'LIMIT', 0, SWEPT)
+-- Takes away what nobody holds any more: so many.
+local function sweep(call, most)
+  local over = redis.call('ZRANGEBYSCORE', call.tag .. 'ux', '-inf', text.num(call.now), 'LIMIT', '0', most)
   for _, name in ipairs(over) do
     local entry = entry_of(call, name)
     if entry.until_ ~= 0 and entry.until_ <= call.now then entry.id, entry.until_ = 0, 0 end
     entry.changed = true
   end
 end
+function M.sweep(call) sweep(call, SWEPT) end
+-- Returns how many there were for that.
+function M.sweep_many(call)
+  sweep(call, SWEPT_MOST)
+  return redis.call('ZCOUNT', call.tag .. 'ux', '-inf', text.num(call.now))
+end
+
+-- Twice as many go as a call gives an end, so that there are never many of which that is over.
+local function sweep_for_new(call)
+  local new = 0
+  for _, entry in pairs(call.uniques) do
+    if entry.changed and entry.until_ ~= 0 then new = new + 1 end
+  end
+  if new > 0 then sweep(call, math.max(SWEPT, 2 * new)) end
+end
 
 function M.write(call)
+  sweep_for_new(call)
+  local held, free, timed, timeless = {}, {}, {}, {}
   for name, entry in pairs(call.uniques) do
-    if entry.changed then
-      if entry.id == 0 then
-        redis.call('HDEL', call.tag .. 'u', name)
-      else
-        redis.call('HSET', call.tag .. 'u', name, struct.pack('<dd', entry.id, entry.until_))
-      end
-      if entry.until_ == 0 then
-        redis.call('ZREM', call.tag .. 'ux', name)
-      else
-        redis.call('ZADD', call.tag .. 'ux', text.num(entry.until_), name)
-      end
+    if entry.changed and entry.id == 0 then free[#free + 1] = name end
+    if entry.changed and entry.id ~= 0 then
+      held[#held + 1], held[#held + 2] = name, struct.pack('<dd', entry.id, entry.until_)
     end
+    if entry.changed and entry.until_ == 0 then timeless[#timeless + 1] = name end
+    if entry.changed and entry.until_ ~= 0 then timed[#timed + 1], timed[#timed + 2] = text.num(entry.until_), name end
   end
+  text.call('HDEL', call.tag .. 'u', free)
+  text.call('HSET', call.tag .. 'u', held)
+  text.call('ZREM', call.tag .. 'ux', timeless)
+  text.call('ZADD', call.tag .. 'ux', timed)
 end
 
 return M
