@@ -101,6 +101,30 @@ TEST_CASE("what failed or is dead is moved with its attempts and why") {
   CHECK(all_of(*other, 1) == "dead");
 }
 
+TEST_CASE("a debounced message that was moved is replaced by no push there, and its key hinders none") {
+  ON_EVERY_ENGINE(q);
+  const std::unique_ptr<Queue> other = q.other_queue();
+  if (!other) return;
+  NewMessage message = message_of("t", "moved", {});
+  message.debounce = "k";
+  message.quiet_ms = 1'000;
+  const auto push = [&](Queue& queue, std::string_view payload) {
+    message.payload = as_bytes(payload);
+    Result<PushReply> pushed = queue.push({&message, 1});
+    REQUIRE(pushed.ok());
+    return pushed->items.at(0);
+  };
+  const bool is_known_there = GENERATE(true, false);
+  if (is_known_there) push(*other, "there");
+  const MessageId id = push(q.door(), "moved").id;
+  REQUIRE(move(q.door(), {id}).items.at(0).what == MoveResult::What::moved);
+  CHECK(push(*other, "new").status == (is_known_there ? PushStatus::debounced : PushStatus::accepted));
+  CHECK(push(q.door(), "here").status == PushStatus::accepted);
+  q.clock().advance(1'000);
+  const std::string served = all_of(*other, 9);
+  CHECK((served == "moved new" || served == "new moved"));
+}
+
 TEST_CASE("messages of one tenant are moved in their order, and what cannot go stays and says why") {
   ON_EVERY_ENGINE(q);
   const std::unique_ptr<Queue> other = q.other_queue();

@@ -203,6 +203,8 @@ Result<void> Crossing::leave(MessageId id, std::string_view queue, MessageId id_
 Result<std::string> Crossing::objection_to(const Parcel& parcel, const std::string& tenant) {
   const MessageItem& item = parcel.carried.record().message;
   if (std::string why = receiver_.objection_to(item); !why.empty()) return why;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (terms && terms->debounced) return std::string();  // it takes no key with it
   MessageItem there = item;
   if (!tenant.empty()) there.tenant = tenant;
   FQ_TRY_SET(const bool held, receiver_.key_is_in_use(there));

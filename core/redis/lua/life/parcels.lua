@@ -37,6 +37,9 @@ function M.read(id, record, failure, key, unique_for)
     unique_for = tonumber(unique_for)}
 end
 
+-- A debounce key is of the queue that it was pushed to: nothing replaces it where it goes to.
+local function has_key(p) return p.key ~= '' and not p.m.debounced end
+
 -- Why it is not taken, nil: it is. `to`: the queue's name, to be said.
 local function objection(there, p, path, to)
   local m, values = p.m, there.settings.values
@@ -44,7 +47,7 @@ local function objection(there, p, path, to)
   if m.priority ~= 0 and order ~= PRIORITY then return 'has a priority, which the order of ' .. to .. ' ignores' end
   if m.key ~= '' and order ~= KEY then return 'has a sort key, which the order of ' .. to .. ' ignores' end
   if values[MAX_PAYLOAD] and m.bytes > values[MAX_PAYLOAD][1] then return 'its payload is longer than ' .. to .. ' takes (max_payload)' end
-  return m.holds_key and uniques.holder(there, path, m.debounced, p.key) and 'its unique key is in use in ' .. to or nil
+  return has_key(p) and m.holds_key and uniques.holder(there, path, false, p.key) and 'its unique key is in use in ' .. to or nil
 end
 
 -- As it was there; what it came after has ended, or it is dead and comes after nothing here.
@@ -53,9 +56,9 @@ local function add(there, p, path, from, rest)
   local new = messages.add(there, {path = path, key = m.key, rest = rest ~= '' and rest or p.rest, priority = m.priority,
     attempts_max = m.attempts_max, bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0,
     arrives = true, from = {from, m.id}})
-  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'debounced', 'expired'}) do new[field] = m[field] end
+  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'expired'}) do new[field] = m[field] end
   if p.failure ~= '' then new.failure = p.failure end
-  if p.key ~= '' then
+  if has_key(p) then
     local own = store.ties(there, new, true)
     own.key, own.unique_for = p.key, p.unique_for
     if m.holds_key then uniques.take(there, new) end
