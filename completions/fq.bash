@@ -68,6 +68,10 @@ __fq_ids() {  # of messages in these states
     __fq_offer < <(__fq_ask peek --state "$state" -n 200 --json | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
   done
 }
+__fq_known() {  # ids of all that fq jobs tells of, ended ones too; with a pattern those in these states
+  __fq_offer < <(__fq_ask jobs -n 200 --json |
+    sed -nE 's/^\{"id":([0-9]+),"queue":"[^"]*","tenant":("([^"\\]|\\.)*"|null),"state":"('"${1:-[a-z]+}"')".*/\1/p')
+}
 __fq_schedules() { __fq_offer < <(__fq_ask schedule list --names); }
 __fq_zones() {
   __fq_offer < <(echo UTC; sed -n 's/^[^#][^\t]*\t[^\t]*\t\([^\t]*\).*/\1/p' /usr/share/zoneinfo/zone1970.tab 2>/dev/null)
@@ -118,7 +122,12 @@ _fq() {
           mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
           return
         fi ;;
-      --tenant | -t | --count | -n | --state | --for | --delay | --reason | --tag | --format | --tz | --missed | --overlap)
+      # What takes a value takes the next word: it is no operand.
+      --after | --after-any | --at | --attempts | --backoff | --batch | --batch-format | --count | --debounce | --delay | --env | \
+        --events | --file | --for | --format | --grace | --if-version | --jobs | --keep | --key | --linger | --load | --max | \
+        --max-wait | --min | --missed | --next | --nice | --of | --output | --output-max | --overlap | --payload | --policy | \
+        --prefetch | --priority | --quiet | --reason | --rlimit | --shards | --shell | --since | --sleep | --state | --tag | \
+        --tenant | --timeout | --to | --ttl | --tz | --unique | --unique-for | --unique-mode | --until | -j | -n | -o | -p | -t)
         ((++i)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${typed[i]}; else operands+=("${typed[i]}"); fi ;;
@@ -159,28 +168,28 @@ _fq() {
       options='--to --tenant --of --tag --all --state --count --yes --format --json --spool --queue --help' values='ids ready delayed dead' ;;
     jobs)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --tag --state --count --watch --format --json --spool --queue --help' values='ids all' ;;
+      options='--tenant --tag --state --count --watch --format --json --spool --queue --help' values=known ;;
     peek)
       if [[ $prev == --format ]]; then __fq_words human json raw; return; fi
       options='--tenant --tag --count --state --format --json --raw --spool --queue --help' ;;
     show)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--format --json --spool --queue --help' values='ids all' ;;
+      options='--format --json --spool --queue --help' values=known ;;
     explain)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --next --format --json --spool --queue --help' values='ids all' ;;
     log)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --tag --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
+      options='--tenant --tag --since --count --follow --format --json --spool --queue --help' values=known ;;
     top)
       options='--spool --queue --help' ;;
     stats)
       if [[ $prev == --format ]]; then __fq_words human json prometheus; return; fi
       options='--tenants --watch --format --json --spool --queue --help' ;;
     wait)
-      options='--tenant --tag --for --all --spool --queue --help' values='ids all' ;;
+      options='--tenant --tag --for --all --spool --queue --help' values=known ;;
     result)
-      options='--follow --spool --queue --help' values='ids all' ;;
+      options='--follow --spool --queue --help' values='known leased|acked|dead|cancelled' ;;
     worker)
       options='--jobs --min --max --once --drain --strict --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --tag-output --verbose --spool --queue --help' ;;
     queue)
@@ -201,7 +210,8 @@ _fq() {
       esac ;;
     step)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--shell --sleep --until --wait --wait-all --push --tenant --priority --key --delay --at --ttl --attempts --tag --payload --file --timeout --keep --env --env-all --list --format --json --spool --queue --help' ;;
+      options='--shell --sleep --until --wait --wait-all --push --tenant --priority --key --delay --at --ttl --attempts --tag --payload --file --timeout --keep --env --env-all --list --format --json --spool --queue --help'
+      if [[ " ${typed[*]:0:last} " == *' --list '* ]]; then values='ids all'; fi ;;
     tenant)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --for --names --format --json --spool --queue --help' words='list set pause resume limit'
@@ -213,7 +223,9 @@ _fq() {
       esac ;;
     config)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --if-version --format --json --spool --queue --help' words='show edit check path load get' ;;
+      options='--tenant --if-version --format --json --spool --queue --help' words='show edit check path load get'
+      if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
+      if [[ ${operands[0]-},${#operands[@]} == load,1 ]]; then values='paths -f'; fi ;;
     check)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--repair --format --json --spool --queue --help' ;;

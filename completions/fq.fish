@@ -48,6 +48,13 @@ function __fq_ids
     end
 end
 
+# Of all that fq jobs tells of, ended ones too; with a pattern those in these states.
+function __fq_known
+    set -q argv[1]; or set argv '\w+'
+    __fq_ask jobs -n 200 --json | LC_ALL=C sed -E "s/$__fq_deceiving/?/g" |
+        string replace -f -r '^\{"id":(\d+),"queue":"[^"]*","tenant":(?:"((?:[^"\\\\]|\\\\.)*)"|null),"state":"('$argv[1]')".*' '$1\t$3 $2'
+end
+
 # A quote inside a text is escaped, so nothing that a message holds looks like the key.
 function __fq_receipts
     __fq_ask peek --state leased -n 200 --json | string replace -f -r '.*,"receipt":"([^"]*)".*' '$1'
@@ -192,7 +199,7 @@ complete -c fq -n '__fish_seen_subcommand_from jobs' -s n -l count -x -d 'at mos
 complete -c fq -n '__fish_seen_subcommand_from jobs' -l watch -d 'again every DUR (default: once; 2s without DUR)'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -l json -d 'short for --format json'
-complete -c fq -n '__fish_seen_subcommand_from jobs' -a '(__fq_ids all)'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -a '(__fq_known)'
 
 complete -c fq -n __fq_needs_command -a peek -d 'look at messages without taking them'
 complete -c fq -n '__fish_seen_subcommand_from peek' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
@@ -206,7 +213,7 @@ complete -c fq -n '__fish_seen_subcommand_from peek' -l raw -d 'exact payload by
 complete -c fq -n __fq_needs_command -a show -d 'show everything about one message'
 complete -c fq -n '__fish_seen_subcommand_from show' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from show' -l json -d 'short for --format json'
-complete -c fq -n '__fish_seen_subcommand_from show' -a '(__fq_ids all)'
+complete -c fq -n '__fish_seen_subcommand_from show' -a '(__fq_known)'
 
 complete -c fq -n __fq_needs_command -a explain -d 'tell what comes next, or why something waits'
 complete -c fq -n '__fish_seen_subcommand_from explain' -s t -l tenant -x -a '(__fq_tenants)' -d 'of this one and below'
@@ -223,7 +230,7 @@ complete -c fq -n '__fish_seen_subcommand_from log' -s n -l count -x -d 'the las
 complete -c fq -n '__fish_seen_subcommand_from log' -s f -l follow -d 'go on with what happens from now on'
 complete -c fq -n '__fish_seen_subcommand_from log' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from log' -l json -d 'short for --format json'
-complete -c fq -n '__fish_seen_subcommand_from log' -a '(__fq_ids all)'
+complete -c fq -n '__fish_seen_subcommand_from log' -a '(__fq_known)'
 
 complete -c fq -n __fq_needs_command -a top -d 'show queues and tenants live'
 
@@ -238,11 +245,11 @@ complete -c fq -n '__fish_seen_subcommand_from wait' -s t -l tenant -x -a '(__fq
 complete -c fq -n '__fish_seen_subcommand_from wait' -l tag -x -d 'only those with this tag'
 complete -c fq -n '__fish_seen_subcommand_from wait' -l for -x -d 'at most so long (default: unlimited)'
 complete -c fq -n '__fish_seen_subcommand_from wait' -l all -d 'until the queue is idle'
-complete -c fq -n '__fish_seen_subcommand_from wait' -a '(__fq_ids all)'
+complete -c fq -n '__fish_seen_subcommand_from wait' -a '(__fq_known)'
 
 complete -c fq -n __fq_needs_command -a result -d 'write what a job wrote'
 complete -c fq -n '__fish_seen_subcommand_from result' -s f -l follow -d 'until it has ended, as it is written'
-complete -c fq -n '__fish_seen_subcommand_from result' -a '(__fq_ids all)'
+complete -c fq -n '__fish_seen_subcommand_from result' -a '(__fq_known "leased|acked|dead|cancelled")'
 
 complete -c fq -n __fq_needs_command -a worker -d 'run a command for every message'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s j -l jobs -x -d 'jobs at once (default: 1)'
@@ -329,6 +336,8 @@ complete -c fq -n '__fish_seen_subcommand_from step' -l env-all -d 'all of ours 
 complete -c fq -n '__fish_seen_subcommand_from step' -l list -d 'the steps of message ID, else of this job\'s'
 complete -c fq -n '__fish_seen_subcommand_from step' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from step' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from step; and __fish_contains_opt list' -a '(__fq_ids all)'
+
 complete -c fq -n __fq_needs_command -a tenant -d 'show, set, pause and limit tenants'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -s t -l tenant -x -a '(__fq_tenants)' -d 'this one and all below it (list: default: all)'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l for -x -d 'limit: nothing starts for so long; none: at once'
@@ -345,6 +354,7 @@ complete -c fq -n '__fish_seen_subcommand_from config' -l if-version -x -d 'load
 complete -c fq -n '__fish_seen_subcommand_from config' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from config' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show edit check path load get' -a 'show edit check path load get'
+complete -c fq -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from load' -F
 
 complete -c fq -n __fq_needs_command -a check -d 'read everything and compare'
 complete -c fq -n '__fish_seen_subcommand_from check' -l repair -d 'set damaged bytes aside and go on without them'

@@ -58,6 +58,10 @@ fq push -q half x >/dev/null; fq pop -q half --lease 1h >/dev/null; fq push -q h
 types 'fq edit -q half <TAB>-p 3' '[edit][-q][half][2][-p][3]'  # the other one runs
 types 'fq edit -p 3 -q half <TAB>' '[edit][-p][3][-q][half][2]'
 types 'fq move -q half <TAB>--to man<TAB>' '[move][-q][half][2][--to][many]'
+fq push -q ended --keep 1h x >/dev/null; fq worker -q ended --once --output keep -- true; fq push -q ended y >/dev/null
+types 'fq result -q ended <TAB>' '[result][-q][ended][1]'
+fq push -q held x >/dev/null; fq push -q held --after 1 y >/dev/null
+types 'fq move -q held <TAB>--to man<TAB>' '[move][-q][held][1][--to][many]'
 types 'fq-redis acl<TAB>redis://host' '[acl][redis://host]'
 types 'fq-redis loa<TAB>redis://host' '[load][redis://host]'
 types 'fq-redis pee<TAB>-q many -t oth<TAB>' '[peek][-q][many][-t][other]'
@@ -69,6 +73,7 @@ types "fq --spool $other peek -t <TAB>" "[--spool][$other][peek][-t][elsewhere]"
 
 cd "$work" || exit 1
 touch 'my $file'
+types 'fq config load my<TAB>' '[config][load][my $file]'
 types 'fq push --file my<TAB>' '[push][--file][my $file]'
 types 'fq push --file=my<TAB>' '[push][--file=my $file]'
 types 'fq push --file "my<TAB>' '[push][--file][my $file]'
