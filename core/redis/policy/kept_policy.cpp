@@ -2,6 +2,8 @@
 
 // System.
 #include <array>
+// fq, below us.
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/records/base32.h"
 
@@ -10,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kLetters = 7;  // 35 bits
+constexpr std::string_view kAnyVersion = "any", kThisVersion = "this";
 
 }  // namespace
 
@@ -33,14 +36,16 @@ Result<PolicyText> KeptPolicy::read() {
 Result<std::string> KeptPolicy::replace(const std::string& text,
                                         const std::optional<std::string>& if_version) {
   const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters), seal = seal_of(text);
+  const std::string_view which = if_version ? kThisVersion : kAnyVersion;
   const std::string expected = if_version.value_or("");
   FQ_TRY_SET(const Reply reply,
              call_function(*access_.link, *access_.library, "policy", std::array<std::string_view, 1>{key},
-                           std::array<std::string_view, 4>{expected, letters, text, seal}));
+                           std::array<std::string_view, 5>{which, expected, letters, text, seal}));
   if (reply.at(0).number == 1) return reply.at(1).text;
-  return Error{
-      ErrorKind::later,
-      "fq.toml: is of version " + reply.at(1).text + " by now, not " + expected + "; nothing was changed", 0};
+  return Error{ErrorKind::later,
+               "fq.toml: is of version " + in_quotes(reply.at(1).text) + " by now, not " +
+                   in_quotes(expected) + "; nothing was changed",
+               0};
 }
 
 }  // namespace fq
