@@ -152,6 +152,11 @@ gives 0 '' fq config load -
 is "without it all is as usual" 'attempts 5 default' "$(fq config show | tr -s ' ' | grep '^attempts ')"
 is "and its schedule is gone" '' "$(fq schedule list -q mail --json)"
 gives 0 '' fq check -q mail
+"$FQ" worker -q mail -- cat >"$work/out" 2>&1 & worker=$!
+await eval '[ "$(fq workers -q mail --json | jq .pid)" = "$worker" ]'
+gives 75 "queue 'mail': is in use by process $worker; end it first" fq queue remove mail --yes
+is "a queue that is in use stays" "mail new" "$(fq queue list | grep -x 'mail\|new' | xargs)"
+kill "$worker"; wait "$worker"
 gives 0 '' fq queue remove mail --yes
 gives 0 '' fq queue remove new --yes
 

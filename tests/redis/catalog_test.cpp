@@ -2,6 +2,8 @@
 #include "tests/redis/fixture.h"
 
 // System.
+#include <unistd.h>
+
 #include <set>
 // fq, below us.
 #include "core/redis/catalog/shard_places.h"
@@ -78,7 +80,7 @@ TEST_CASE("a queue that is made under the name of a renamed one shares no shard 
   }
 }
 
-TEST_CASE("a queue of shards keeps its name while a process is attached to any of them") {
+TEST_CASE("a queue of shards keeps its name, and stays, while a process is attached to any of them") {
   const TestServer server;
   const RedisEngine& engine = real_time_engine();
   const Location location{server.spool(), "q"};
@@ -91,7 +93,14 @@ TEST_CASE("a queue of shards keeps its name while a process is attached to any o
     request.tenant = tenant;
     REQUIRE(answered(queue->lease(request)).deliveries.size() == 1);
     CHECK(engine.rename(location, "r").error().kind == ErrorKind::later);
+    const Result<void> removed = engine.remove(location);
+    REQUIRE(!removed.ok());
+    CHECK(removed.error().kind == ErrorKind::later);
+    CHECK(removed.error().text.find("is in use by process " + std::to_string(getpid())) != std::string::npos);
+    CHECK(answered(queue->select({}, {}, 1)).ids.empty() == false);
   }
+  REQUIRE(engine.remove(location).ok());
+  CHECK(keys_of(server) == Names{});
 }
 
 TEST_CASE("prefixes and databases keep queues of one name apart") {

@@ -50,13 +50,14 @@ struct Guarded {
 Result<void> story_of_shards(const Location& location) {
   const RedisEngine& engine = real_time_engine();
   FQ_TRY(engine.create(location, {.shards = 2}));
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, engine.open(location, {}));
+  FQ_TRY_SET(std::unique_ptr<Queue> queue, engine.open(location, {}));
   FQ_TRY(queue->push(std::vector<NewMessage>(1)));
   LeaseRequest request = for_a_minute();
   request.watch = true;
   FQ_TRY(queue->lease(request));
   FQ_TRY(queue->lease(request));  // news of the one that it has
   FQ_TRY(queue->schedules()->get("none"));
+  queue.reset();  // while it watches a lease, the queue stays
   return engine.remove(location);
 }
 

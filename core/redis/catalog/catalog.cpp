@@ -51,6 +51,15 @@ Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& op
   return {};
 }
 
+Error taken(const std::string& name) {
+  return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
+}
+
+Error in_use(const std::string& queue, int64_t pid) {
+  const std::string who = pid == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid);
+  return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is in use by " + who + "; end it first", 0};
+}
+
 template <size_t kCount>
 using WordList = std::array<std::string_view, kCount>;
 
@@ -224,11 +233,25 @@ Result<std::string> Catalog::new_mark() {
   }
 }
 
+/// In a shard that has lost what it begins with nobody is at work: its queue can be given up.
+Result<void> Catalog::check_unattended(const std::string& queue, const std::string& places) {
+  for (const std::string& tag : tags_in(places)) {
+    const Result<Reply> reply = Shard(access_, tag, draw_base32(kNonceBytes)).look({"anybody"});
+    const bool is_lost =
+        !reply && (reply.error().kind == ErrorKind::missing || reply.error().kind == ErrorKind::unusable);
+    if (is_lost) continue;
+    if (!reply) return reply.error();
+    if (const int64_t pid = reply->at(1).at(0).number; pid >= 0) return in_use(queue, pid);
+  }
+  return {};
+}
+
 Result<void> Catalog::remove(const std::string& queue) {
   const std::string queues = access_.place.key("queues");
-  FQ_TRY(meta_of(queue));  // it may have another name by now
+  FQ_TRY_SET(auto there, meta_of(queue));  // it may have another name by now
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
   if (known.number == 0) return no_such_queue(queue);
+  FQ_TRY(check_unattended(queue, there["places"]));
   FQ_TRY(remove_rest(queue));
   const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.
@@ -262,19 +285,6 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
   return {};
 }
 
-namespace {
-
-Error taken(const std::string& name) {
-  return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
-}
-
-Error in_use(const std::string& queue, int64_t pid) {
-  const std::string who = pid == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid);
-  return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is in use by " + who + "; end it first", 0};
-}
-
-}  // namespace
-
 Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
   FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
   if (!entry) return no_such_queue(queue);
@@ -303,20 +313,12 @@ Result<std::string> Catalog::retitle(const std::string& queue, std::string_view 
   return reply.at(0).text;
 }
 
-Result<void> Catalog::check_unattended(const QueueEntry& entry) {
-  for (const std::string& tag : tags_in(entry.places)) {
-    FQ_TRY_SET(const Reply reply, Shard(access_, tag, draw_base32(kNonceBytes)).look({"anybody"}));
-    if (const int64_t pid = reply.at(1).at(0).number; pid >= 0) return in_use(entry.name, pid);
-  }
-  return {};
-}
-
 Result<void> Catalog::rename_in_parts(const QueueEntry& entry, const std::string& name) {
   const std::string queues = access_.place.key("queues");
   FQ_TRY_SET(const Reply listed, call(WordList<3>{"SISMEMBER", queues, name}));
   FQ_TRY_SET(const auto there, meta_of(name));
   if (listed.number == 1 || !there.empty()) return taken(name);
-  FQ_TRY(check_unattended(entry));
+  FQ_TRY(check_unattended(entry.name, entry.places));
   FQ_TRY_SET(const std::string gets, retitle(entry.name, "begin", entry.places, name));
   FQ_POINT("retitle.begun");
   if (gets.empty()) return no_such_queue(entry.name);

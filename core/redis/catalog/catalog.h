@@ -64,7 +64,7 @@ class Catalog {
   Result<void> rename_in_parts(const QueueEntry& entry, const std::string& name);
   Result<std::string> retitle(const std::string& queue, std::string_view part, const std::string& places,
                               const std::string& name);
-  Result<void> check_unattended(const QueueEntry& entry);
+  Result<void> check_unattended(const std::string& queue, const std::string& places);
   /// False: the new name is another queue's.
   Result<bool> finish_rename(const std::string& queue, const Fixed& meta);
   Result<void> drop_name(const std::string& queue, const std::string& name, const std::string& places);
