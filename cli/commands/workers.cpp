@@ -59,7 +59,7 @@ std::string json_of(const Crew::Member& one) {
   one.all.since_wall_ms ? json.text(format_wall_time(*one.all.since_wall_ms)) : json.null();
   json.key("ids").begin_array();
   for (const MessageId id : one.all.ids) json.number(number(id));
-  json.end_array().end_object();
+  json.end_array().key("stopped").boolean(one.all.stopped).end_object();
   return line.append("\n");
 }
 

@@ -111,7 +111,9 @@ void write_run(JsonWriter& json, const MessageInfo& message) {
   }
   json.begin_object();
   write_optional(json, "pid", message.worker_pid);
-  json.key("host").null().key("slot").null().end_object();
+  // While it runs, that of its holder; a record of an end has none, and no engine keeps slots.
+  write_text(json, "host", message.holder_host);
+  json.key("slot").null().end_object();
 }
 
 std::string on_host(std::string_view host) {
@@ -129,8 +131,11 @@ std::string left_behind_text(std::string_view host) {
 }
 
 std::optional<int64_t> run_ms(const MessageInfo& message) {
-  // One that was not running when it was cancelled ended later than its run.
-  const bool ran = message.started_at_wall_ms && message.ended_at_wall_ms && message.state == State::acked;
+  // One that was not running when it was cancelled ended later than its run, and so did a dead one unless it
+  // died of how that ended.
+  const bool by_its_run = message.state == State::dead && (message.exit || message.signal);
+  const bool ran =
+      message.started_at_wall_ms && message.ended_at_wall_ms && (message.state == State::acked || by_its_run);
   if (!ran) return std::nullopt;
   return std::max<int64_t>(0, *message.ended_at_wall_ms - *message.started_at_wall_ms);
 }

@@ -42,7 +42,8 @@ struct StatsRow {
            cancelled = 0;
   Percentiles wait_ms, run_ms;
   // Of the queue only.
-  uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;
+  std::optional<uint64_t> segment_bytes, journal_bytes;  // none: it has no such file
+  uint64_t recoveries = 0;
   uint64_t schedules = 0;
   std::optional<int64_t> next_schedule_wall_ms;  // when the first of them is due
   FairBy fair_by = FairBy::turns;

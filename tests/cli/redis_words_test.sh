@@ -31,6 +31,10 @@ is 'there is no journal to make smaller' 'default: nothing to gain, it has no jo
 is 'nor bytes of it' '{"queue":"default","gained_bytes":0,"journal_bytes":null,"files_gone":0,"messages_moved":0,"payloads_gone":0}' \
   "$(there compact --json)"
 
+is 'nor a segment' 'null null' "$(there stats --json | jq -r '"\(.journal_bytes) \(.segment_bytes)"')"
+is 'shown as none' 1 "$(there stats | grep -c ' -$')"
+is 'and no number of it' 0 "$(there stats --format prometheus | grep -c '^fq_journal_bytes')"
+
 has_expired() { "$1" peek -t late --state dead --raw | grep -q late; }
 # Of each kind one, and what its events tell.
 story() {

@@ -17,7 +17,7 @@ fq queue create other
 await eval '[ "$(workers)" = "worker:$worker:0/3:default+other:" ]'
 is 'of one queue' "worker:$worker:0/3:other:" "$(workers -q other)"
 is 'with its host' "$(uname -n)" "$(fq workers --json | jq -r .host)"
-is 'an object a process' 'kind pid host queues slots busy since ids' "$(fq workers --json | jq -r 'keys_unsorted | join(" ")')"
+is 'an object a process' 'kind pid host queues slots busy since ids stopped' "$(fq workers --json | jq -r 'keys_unsorted | join(" ")')"
 is 'and since when' true "$(fq workers --json | jq '.since | fromdateiso8601? // (sub("\\.[0-9]+Z"; "Z") | fromdateiso8601) | . > now - 60')"
 
 # It works.
@@ -30,6 +30,7 @@ is 'a row for a person' "$worker worker 2 of 3 default, other $a, $b" \
 kill -STOP "$worker"
 await eval 'grep -q "^State:.*stopped" /proc/$worker/status'
 is 'that it is stopped' 'worker, stopped' "$(fq workers | sed -n 2p | grep -o 'worker[^0-9]*' | sed 's/ *$//')"
+is 'in JSON, too' true "$(fq workers --json | jq .stopped)"
 kill -CONT "$worker"
 is 'the heading' 'PID KIND BUSY SINCE QUEUES IDS' "$(fq workers | sed -n '1s/^ *//; 1s/  */ /gp')"
 
@@ -55,6 +56,18 @@ kill "$worker"
 await eval '[ "$(ls "$work" | grep -c ^batch)" = 2 ]'
 for gate in "$work"/batch.*; do echo >"$gate"; done
 wait "$worker"
+
+
+# What a message tells of its worker: its host while it runs; and of one that died of its run how long that was.
+fq push -q told -- sleep 30 >/dev/null
+"$FQ" worker -q told --once 2>/dev/null & worker=$!
+await eval '[ "$(fq show -q told 1 --json | jq .worker.pid)" = "$worker" ]'
+is 'of a job that runs' "$(uname -n) true" "$(fq show -q told 1 --json | jq -r '"\(.worker.host) \(.worker.host == .host)"')"
+kill "$worker"; wait "$worker"
+fq cancel -q told 1
+fq push -q told -- false >/dev/null; fq worker -q told --once 2>/dev/null
+is 'of a dead one' 'dead number' "$(fq show -q told 2 --json | jq -r '"\(.state) \(.run_ms | type)"')"
+is 'also for a person' 1 "$(fq show -q told 2 | grep -c '^ran ')"
 
 gives 64 'takes no operand' fq workers 17
 gives 1 'nowhere' fq workers -q nowhere

@@ -64,11 +64,14 @@ void write_row(JsonWriter& json, const QueueStats& queue, const StatsRow& row, b
     write_number(json, "jain", row.jain);
     json.key("fair_by").text(kFairBy[static_cast<size_t>(row.fair_by)]);
   }
-  for (const auto& [key, count] :
-       {std::pair("segment_bytes", row.segment_bytes), std::pair("journal_bytes", row.journal_bytes),
-        std::pair("recoveries", row.recoveries), std::pair("schedules", row.schedules)}) {
+  const std::pair<std::string_view, std::optional<uint64_t>> of_queue[] = {
+      {"segment_bytes", row.segment_bytes},
+      {"journal_bytes", row.journal_bytes},
+      {"recoveries", row.recoveries},
+      {"schedules", row.schedules}};
+  for (const auto& [key, count] : of_queue) {
     json.key(key);
-    tenants ? json.null() : json.number(count);
+    tenants || !count ? json.null() : json.number(*count);
   }
   json.key("next_schedule_at");
   row.next_schedule_wall_ms ? json.text(format_wall_time(*row.next_schedule_wall_ms)) : json.null();

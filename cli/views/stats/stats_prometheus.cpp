@@ -17,9 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr StatsCount kFileGauges[] = {
-    {"segment_bytes", &StatsRow::segment_bytes, "Bytes of the shared segment."},
-    {"journal_bytes", &StatsRow::journal_bytes, "Bytes of the journal."},
+constexpr StatsCount kSchedules[] = {
     {"schedules", &StatsRow::schedules, "Schedules of the queue."},
 };
 constexpr StatsCount kBytes[] = {
@@ -28,6 +26,10 @@ constexpr StatsCount kBytes[] = {
 constexpr StatsCount kRecoveries[] = {
     {"recoveries", &StatsRow::recoveries, "Times that what a killed process left was repaired."},
 };
+std::optional<double> number_of(const std::optional<uint64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
+
 constexpr size_t kOctavesTold = 29;  // the longest bucket ends at 2^28 ms, three days
 
 constexpr size_t kGatheredBytes = 48 * 1024;               // arbitrary: less than Output gathers
@@ -213,7 +215,11 @@ Result<void> write_stats_prometheus(const std::vector<QueueStats>& queues, bool 
                      [](const StatsRow& row) { return std::optional<double>(row.paused ? 1 : 0); });
     prometheus.gauge("draining", "1 while the queue takes nothing more.",
                      [](const StatsRow& row) { return std::optional<double>(row.draining ? 1 : 0); });
-    prometheus.counts(kFileGauges, "gauge", "");
+    prometheus.gauge("segment_bytes", "Bytes of the shared segment.",
+                     [](const StatsRow& row) { return number_of(row.segment_bytes); });
+    prometheus.gauge("journal_bytes", "Bytes of the journal.",
+                     [](const StatsRow& row) { return number_of(row.journal_bytes); });
+    prometheus.counts(kSchedules, "gauge", "");
     prometheus.counts(kRecoveries, "counter", "_total");
   }
   return prometheus.end();

@@ -86,7 +86,8 @@ std::vector<std::string> queue_lines(const std::vector<NamedRow>& rows, const Sc
                std::to_string(row.leased), std::to_string(row.dead), std::to_string(row.tenants),
                rate_text(row.pushed_per_s), rate_text(row.acked_per_s), age_text(row.oldest_ready_s),
                wait_text(row.wait_ms.p50), wait_text(row.wait_ms.p99), waits_text(row.wait_ms, screen.utf8),
-               index_text(row.jain), format_size(row.journal_bytes), state_text(row)});
+               index_text(row.jain), row.journal_bytes ? format_size(*row.journal_bytes) : "-",
+               state_text(row)});
     if (row.dead > 0) table.paint(dead, kBad);
     table.paint(waits, kGood);
     table.paint(state, kWaiting);
