@@ -7,8 +7,10 @@
 #include "core/api/queue.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/words/command.h"
+#include "cli/words/local_time.h"
 #include "core/policy/policy.h"
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
@@ -44,10 +46,16 @@ std::string json_of(const DoctorRow& row) {
   return line.append("\n");
 }
 
+/// In the zone of the person who reads it.
+std::string found_text(const DoctorRow& row) {
+  if (!row.at_wall_ms) return row.found;
+  return local_time_text(*row.at_wall_ms) + row.found.substr(format_wall_time(*row.at_wall_ms).size());
+}
+
 std::string human_of(const std::vector<DoctorRow>& rows) {
   Table table({0, 1, 2});
   for (const DoctorRow& row : rows) {
-    table.row({std::string(name_of(row.health)), shown(row.about), shown(row.found)});
+    table.row({std::string(name_of(row.health)), shown(row.about), shown(found_text(row))});
     if (!row.advice.empty()) table.row({"", "", "-> " + shown(row.advice)});
   }
   return table.text();

@@ -54,12 +54,14 @@ Result<PeekRequest> peek_request(const Arguments& arguments) {
   return request;
 }
 
-/// When it matters: a lease's end, a due time, else when it was pushed.
+/// When it matters: a lease's end, a due time, a death, else when it was pushed.
 std::string when_of(const MessageInfo& message, int64_t now_ms) {
   if (message.state == State::leased && message.lease_until_wall_ms)
     return relative_time(*message.lease_until_wall_ms, now_ms);
   if (message.state == State::delayed && message.due_at_wall_ms)
     return relative_time(*message.due_at_wall_ms, now_ms);
+  if (message.state == State::dead && message.ended_at_wall_ms)
+    return relative_time(*message.ended_at_wall_ms, now_ms);
   if (message.pushed_at_wall_ms) return relative_time(*message.pushed_at_wall_ms, now_ms);
   return "-";
 }
@@ -120,9 +122,8 @@ class Peeking {
   void begin_table() {
     table_.spare({3, 1});
     table_.shorten({2}, kTextLeast);
-    if (tells_reasons_) table_.shorten({2, 4}, kTextLeast);
     if (!tells_reasons_) table_.hide({4});
-    table_.crop(5);
+    table_.crop({4, 5});
     table_.row({"ID", "STATE", "TENANT", "WHEN", "REASON", "PAYLOAD"});
   }
 

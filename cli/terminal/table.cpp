@@ -138,6 +138,10 @@ std::vector<Table::Column> Table::columns(const Screen& screen) const {
 
 bool Table::is_name(size_t c) const { return std::find(names_.begin(), names_.end(), c) != names_.end(); }
 
+bool Table::is_cropped(size_t c) const {
+  return std::find(cropped_.begin(), cropped_.end(), c) != cropped_.end();
+}
+
 size_t Table::least_of(const std::vector<Column>& columns, size_t c) const {
   return is_elastic(c) ? std::min(columns[c].width, least_) : columns[c].width;
 }
@@ -209,7 +213,7 @@ std::string Table::line(const Row& row, const std::vector<Column>& columns, cons
     const Column& column = columns[c];
     if (!column.shown) continue;
     const std::string cell = !column.cut     ? row.cells[c]
-                             : c == cropped_ ? cut_end(row.cells[c], column.width)
+                             : is_cropped(c) ? cut_end(row.cells[c], column.width)
                                              : cut_middle(row.cells[c], column.width);
     const size_t padding = column.width - columns_of(cell);
     if (column.right) spaces += padding;

@@ -38,8 +38,9 @@ class Table {
   void shorten(std::vector<size_t> columns, size_t least) { names_ = std::move(columns), least_ = least; }
   /// They are never cut below `least`: beside sentences, which are not cut and may be as wide as they like.
   void keep_least() { floor_ = least_; }
-  /// A column of contents: it shares what is free with the names, and is cut at its end.
-  void crop(size_t column) { cropped_ = column; }
+  /// Columns of contents: they share what is free with the names, and are cut at their ends. What was cut
+  /// there before has its dots once.
+  void crop(std::vector<size_t> columns) { cropped_ = std::move(columns); }
   /// Columns that stand to the right whatever is in them.
   void right(std::vector<size_t> columns) { rights_ = std::move(columns); }
   bool empty() const { return rows_.empty(); }
@@ -68,7 +69,8 @@ class Table {
   void fit_names(std::vector<Column>& columns, size_t room) const;
   bool look_alike(const std::vector<Column>& columns) const;
   bool is_name(size_t c) const;
-  bool is_elastic(size_t c) const { return c == cropped_ || is_name(c); }
+  bool is_cropped(size_t c) const;
+  bool is_elastic(size_t c) const { return is_cropped(c) || is_name(c); }
   size_t least_of(const std::vector<Column>& columns, size_t c) const;
   std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen) const;
 
@@ -79,7 +81,7 @@ class Table {
   std::vector<size_t> names_;
   size_t least_ = 0;
   size_t floor_ = 1;
-  size_t cropped_ = SIZE_MAX;
+  std::vector<size_t> cropped_;
   std::vector<Row> rows_;
 };
 

@@ -35,7 +35,7 @@ JobTable::JobTable(int64_t now_wall_ms) : now_wall_ms_(now_wall_ms) {
   table_.right({2});
   table_.spare({4, 3});
   table_.shorten({5}, kTenantLeast);
-  table_.crop(6);
+  table_.crop({6});
   table_.row({"ID", "STATE", "EXIT", "TIME", "WORKER", "TENANT", "COMMAND"});
 }
 

@@ -102,7 +102,7 @@ std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t n
   Table table({0, 1, 2, 3, 4, 5, 6});
   table.spare({2, 6});
   table.shorten({0}, kNameLeast);
-  table.crop(6);
+  table.crop({6});
   table.row({"NAME", "SPEC", "ZONE", "NEXT", "LAST", "FATE", "MAKES"});
   for (const ToldSchedule& each : schedules) {
     const ScheduleInfo& info = each.info;

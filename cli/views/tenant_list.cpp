@@ -144,7 +144,7 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
   Table table({0, 2, 3});
   table.spare({5, 4, 1});
   table.shorten({0, 3}, kNameLeast);  // what blocks it may name an account
-  table.crop(2);
+  table.crop({2});
   table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
   for (const auto& [path, row] : rows) {
     if (names_only) {  // no name holds a newline, or any other control character

@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct DoctorRow {
   std::string about;  // "file system", "descriptors", ...
   std::string found;
   Health health = Health::ok;
-  std::string advice;  // what to do; empty where all is well
+  std::string advice;                   // what to do; empty where all is well
+  std::optional<int64_t> at_wall_ms{};  // a time that `found` begins with, in UTC
 };
 
 /// Examines a spool, which may not be there yet, and all below and around it; of its queues `queue` alone, or

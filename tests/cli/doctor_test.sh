@@ -8,6 +8,8 @@ health() { fq doctor --json | jq -r --arg about "$1" 'select(.about == $about) |
 gives 0 '' fq doctor
 is 'a spool that is not there is no fault' 1 "$(grep -c 'there is none yet' "$work/out")"
 is 'and is not made' no "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
+is 'the clock in the zone of who reads' 1 "$(TZ=Asia/Kolkata fq doctor | grep -c 'clock .*+05:30')"
+is 'in JSON in UTC' 1 "$(TZ=Asia/Kolkata fq doctor --json | jq -r 'select(.about == "clock").found' | grep -c '^[^,]*Z')"
 fq push x -q mail >/dev/null
 gives 0 '' fq doctor
 is 'every line of --json is an object with its keys' 'about found health advice' "$(fq doctor --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"

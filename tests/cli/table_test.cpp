@@ -41,7 +41,7 @@ TEST_CASE("contents are cut at their end") {
   CHECK(cut_end("customer", 0) == "");
   Table table({0, 1});
   table.shorten({0}, 8);
-  table.crop(1);
+  table.crop({1});
   table.row({"NAME", "CONTENTS"});
   table.row({"acme/department-12", "the same beginning of 1"});
   table.row({"acme/department-13", "the same beginning of 2"});
@@ -53,6 +53,17 @@ TEST_CASE("contents are cut at their end") {
         "NAME            CONTENTS\n"
         "acme/...ent-12  the same be...\n"
         "acme/...ent-13  the same be...\n");
+}
+
+TEST_CASE("contents that were cut before have their dots once") {
+  Table table({0, 1, 2});
+  table.shorten({0}, 8);
+  table.crop({1, 2});
+  table.row({"NAME", "WHY", "CONTENTS"});
+  table.row({"acme", "message 1 ended un...", "payload with more words..."});
+  CHECK(table.text({.columns = 26}) ==
+        "NAME  WHY        CONTENTS\n"
+        "acme  messag...  payloa...\n");
 }
 
 TEST_CASE("neither a wide character nor an accent nor an escape is taken apart") {

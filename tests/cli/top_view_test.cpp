@@ -1,5 +1,7 @@
 // top_view_test - what fq top shows for keys and counts, without a terminal.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "cli/terminal/table.h"
 #include "cli/views/top/top_view.h"
@@ -269,6 +271,12 @@ TEST_CASE("help fits a narrow screen, and any key leads back from it and does no
       CHECK(screen_lines_of(frame).at(0).starts_with("fq top: every queue"));
       for (const std::string& line : screen_lines_of(frame)) CHECK(line.size() <= columns);
     }
+    // Words of a line that is too long go on in the next one.
+    std::string words;
+    for (const std::string& line : screen_lines_of(view.frame(screen_with(40, 60))))
+      words.append(line.substr(std::min(line.find_first_not_of(' '), line.size()))).append(" ");
+    for (const char* const each : {"and back", "PgDn", "y does it", "leads back", "given lately"})
+      CHECK(words.find(each) != std::string::npos);
     view.take(key);
     CHECK(!view.helps());
     CHECK(chosen(view) == before);

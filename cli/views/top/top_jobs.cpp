@@ -49,7 +49,7 @@ std::string TopJobs::text(const Screen& screen, size_t rows) {
   table.right({1, 3, 4});
   table.spare({4, 2});
   table.shorten({0, 5}, kNameLeast);
-  table.crop(6);
+  table.crop({6});
   table.row({"QUEUE", "ID", "STATE", "ELAPSED", "WORKER", "TENANT", "COMMAND"});
   table.paint_row(kHeading);
   for (size_t i = choice_.first(); i < choice_.end(); ++i) {

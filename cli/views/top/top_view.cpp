@@ -109,12 +109,30 @@ std::string cut(const std::string& text, size_t lines) {
   return text.substr(0, end);
 }
 
-/// Plain text whose lines end at the screen's edge: a terminal would go on below, and the end be lost.
+/// A line of plain text in lines of at most so many columns, broken between words; the later ones are
+/// indented.
+std::string wrapped(std::string_view line, size_t columns) {
+  const std::string_view indent = columns > 20 && line.starts_with(' ') ? "      " : "";
+  std::string text;
+  for (size_t room = columns; line.size() > room; room = columns - indent.size()) {
+    // Not within what it begins with.
+    const size_t word = std::min(line.find_first_not_of(' '), line.size());
+    const size_t blank = line.rfind(' ', room);
+    const bool breaks = blank != std::string_view::npos && blank > word;
+    const std::string_view head = line.substr(0, breaks ? blank : room);
+    text.append(head.substr(0, head.find_last_not_of(' ') + 1)).append("\n").append(indent);
+    line.remove_prefix(head.size());
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  }
+  return text.append(line).append("\n");
+}
+
+/// Plain text whose lines fit the screen: a terminal would go on below, and the end be lost.
 std::string narrowed(std::string_view text, size_t columns) {
   std::string narrow;
   while (!text.empty()) {
     const size_t end = text.find('\n') + 1;
-    narrow.append(text.substr(0, std::min(end - 1, columns))).append("\n");
+    narrow += wrapped(text.substr(0, end - 1), columns);
     text.remove_prefix(end);
   }
   return narrow;
@@ -229,8 +247,8 @@ std::string TopView::keys_text() const {
 }
 
 std::string TopView::frame(const Screen& screen) {
-  if (help_) return over_the_last(narrowed(kHelp, screen.columns), screen);
   const size_t rows = std::max<size_t>(screen.rows, 5);
+  if (help_) return over_the_last(cut(narrowed(kHelp, screen.columns), rows - 1), screen);
   const size_t for_queues = std::max<size_t>(rows / 3, 2);
   std::string text = cut(stats_table(queues_, false, screen, for_queues), for_queues);
   text += "\n";

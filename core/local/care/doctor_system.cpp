@@ -99,6 +99,7 @@ void examine_clock(std::vector<DoctorRow>& rows) {
   if (!synchronised) found += ", not known to be synchronised";
   add_row(rows, "clock", found, early ? Health::warning : Health::ok,
           early ? "it is before fq was made; set it, or --at and the log are wrong" : "");
+  rows.back().at_wall_ms = wall_ms;
 }
 
 }  // namespace
