@@ -2,11 +2,17 @@
 #include "core/redis/guard/guard.h"
 
 // System.
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <cstring>
 #include <future>
+#include <thread>
+// fq, below us.
+#include "core/base/clock.h"
 // Tests.
 #include "tests/redis/sharded_fixture.h"
 
@@ -25,7 +31,60 @@ struct Ends {
     REQUIRE(::send(workers.get(), packet.data(), packet.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(packet.size()));
   }
+  /// With a descriptor, which stays open here too.
+  void say(std::string_view packet, const Descriptor& descriptor) const {
+    iovec bytes{const_cast<char*>(packet.data()), packet.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = descriptor.get();
+    std::memcpy(CMSG_DATA(head), &number, sizeof number);
+    REQUIRE(::sendmsg(workers.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size()));
+  }
   Descriptor workers, guards;
+};
+
+/// What a job has, and what its guard has of that.
+struct JobPipe {
+  JobPipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    its = Descriptor(ends[0]);
+    jobs = Descriptor(ends[1]);
+  }
+  Descriptor its, jobs;
+};
+
+/// A message that was leased by a worker, which speaks to a guard.
+struct Guarded {
+  Guarded() {
+    push_one(*s.queue, "t", "x");
+    guard =
+        std::async(std::launch::async, [this] { return real_time_engine().guard(std::move(ends.guards)); });
+    const std::string tag = tag_of(s.server, 0);
+    REQUIRE(answered(s.queue->lease({})).deliveries.size() == 1);
+    const std::string nonce = command(s.server, {"ZRANGE", tag + "s", "0", "0"}).items.at(0).text;
+    ends.say(packet_of(GuardedWorker{s.server.spool(), "", nonce, {tag}, ::getpid()}));
+  }
+  /// How long after the worker's death the guard goes on.
+  int64_t outlives_ms() {
+    const int64_t died_ms = system_clock().boot_ms();
+    ends.workers.close();
+    CHECK(guard.get().ok());
+    return system_clock().boot_ms() - died_ms;
+  }
+  uint64_t leased() { return answered(s.queue->stats({})).rows.at(0).leased; }
+
+  Sharded s{1};
+  Ends ends;
+  std::future<Result<void>> guard;
 };
 
 }  // namespace
@@ -76,31 +135,46 @@ TEST_CASE("a guard is for workers alone") {
 }
 
 TEST_CASE("what a guard cannot read, and a job without a descriptor, change nothing") {
-  Sharded s(1);
-  push_one(*s.queue, "t", "x");
-  Ends ends;
-  auto guard =
-      std::async(std::launch::async, [&] { return real_time_engine().guard(std::move(ends.guards)); });
-  const std::string tag = tag_of(s.server, 0);
-  REQUIRE(answered(s.queue->lease({})).deliveries.size() == 1);
-  const std::string nonce = command(s.server, {"ZRANGE", tag + "s", "0", "0"}).items.at(0).text;
-  ends.say(packet_of(GuardedWorker{s.server.spool(), "", nonce, {tag}, ::getpid()}));
+  Guarded g;
   const std::array<MessageId, 1> ids = {MessageId{1}};
-  ends.say(packet_of(ids, {}));
-  ends.say("?");
-  ends.say(packet_of(ids, {}).substr(0, 11));
-  CHECK(answered(s.queue->stats({})).rows.at(0).leased == 1);
+  g.ends.say(packet_of(ids, {}));
+  g.ends.say("?");
+  g.ends.say(packet_of(ids, {}).substr(0, 11));
+  CHECK(g.leased() == 1);
   SECTION("the worker ends, and the guard says nothing for it") {
-    ends.say(packet_of_end());
-    CHECK(guard.get().ok());
-    CHECK(answered(s.queue->stats({})).rows.at(0).leased == 1);
+    g.ends.say(packet_of_end());
+    CHECK(g.guard.get().ok());
+    CHECK(g.leased() == 1);
   }
   SECTION("the worker dies, and none of these keeps its message") {
-    ends.workers.close();
-    CHECK(guard.get().ok());
-    CHECK(answered(s.queue->stats({})).rows.at(0).leased == 0);
-    CHECK(command(s.server, {"EXISTS", tag + "s"}).number == 0);
+    g.ends.workers.close();
+    CHECK(g.guard.get().ok());
+    CHECK(g.leased() == 0);
+    CHECK(command(g.s.server, {"EXISTS", tag_of(g.s.server, 0) + "s"}).number == 0);
   }
+}
+
+TEST_CASE("what a job has left is left its time from its worker's death on, however long it ran before") {
+  constexpr int64_t kLimitMs = 500;
+  Guarded g;
+  const JobPipe pipe;
+  const std::array<MessageId, 1> ids = {MessageId{1}};
+  SECTION("a job of one message") { g.ends.say(packet_of(ids, kLimitMs), pipe.its); }
+  SECTION("a command that has all of them") { g.ends.say(packet_of({}, kLimitMs), pipe.its); }
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLimitMs + 100));
+  CHECK(g.outlives_ms() >= kLimitMs);
+  CHECK(g.leased() == 0);
+}
+
+TEST_CASE("a command that has all messages keeps each as long as the one that may take longest") {
+  constexpr int64_t kLimitMs = 700;
+  Guarded g;
+  const JobPipe first;
+  g.ends.say(packet_of({}, 1), first.its);
+  // The process that runs has the first alone; this one is its worker's, and goes with that.
+  g.ends.say(packet_of({}, kLimitMs), JobPipe().its);
+  CHECK(g.outlives_ms() >= kLimitMs);
+  CHECK(g.leased() == 0);
 }
 
 }  // namespace fq::test

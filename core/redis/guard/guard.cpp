@@ -123,11 +123,24 @@ Guard::Heard Guard::hear() {
   std::optional<GuardedJob> job =
       word_of(packet->text) == GuardWord::job ? job_in(packet->text) : std::nullopt;
   if (!job || !packet->descriptor) return Heard::nothing;
-  const int64_t now_ms = system_clock().boot_ms();
-  const int64_t ends_at_ms =
-      job->limit_ms && *job->limit_ms < kNever - now_ms ? now_ms + *job->limit_ms : kNever;
-  jobs_.push_back({std::move(*job), std::move(packet->descriptor), ends_at_ms});
+  take_on(std::move(*job), std::move(packet->descriptor));
   return Heard::something;
+}
+
+/// What has all of the messages may be at work on any of them: the longest limit of these holds for each.
+void Guard::take_on(GuardedJob what, Descriptor pipe) {
+  const bool has_all = what.ids.empty();
+  jobs_.push_back({std::move(what), std::move(pipe)});
+  if (!has_all) return;
+  std::optional<int64_t> longest_ms = 0;
+  for (const Job& job : jobs_) {
+    if (!job.what.ids.empty()) continue;
+    longest_ms = longest_ms && job.what.limit_ms ? std::optional(std::max(*longest_ms, *job.what.limit_ms))
+                                                 : std::nullopt;
+  }
+  for (Job& job : jobs_) {
+    if (job.what.ids.empty()) job.what.limit_ms = longest_ms;
+  }
 }
 
 std::vector<size_t> Guard::all() const {
@@ -151,6 +164,10 @@ std::vector<size_t> Guard::heard(std::vector<size_t> shards) const {
 void Guard::see_to_jobs() {
   socket_.close();
   const int64_t died_ms = system_clock().boot_ms();
+  for (Job& job : jobs_) {
+    const bool ends = job.what.limit_ms && *job.what.limit_ms < kNever - died_ms;
+    job.ends_at_ms = ends ? died_ms + *job.what.limit_ms : kNever;
+  }
   // Again while there are some: a server that has taken over may not have heard of it.
   for (;;) {
     const bool is_told = tell_death();

@@ -2,7 +2,8 @@
 //
 // While the worker lives it only listens. While it is stopped its session is kept alive, and the servers hear
 // of that. When it is dead its messages come back at once, but for those whose jobs have left processes: each
-// of these comes back when they have ended, or when the job's time is over.
+// of these comes back when they have ended, or when as much time as the job had is over again: counted from
+// the death, since until then the worker may have given it more.
 #pragma once
 
 // System.
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/descriptor.h"
 // fq, this room.
 #include "core/redis/guard/guard_words.h"
@@ -28,14 +30,15 @@ class Guard {
  private:
   struct Job {
     GuardedJob what;
-    Descriptor pipe;  // at its end when the job and all that it left are
-    int64_t ends_at_ms;
+    Descriptor pipe;              // at its end when the job and all that it left are
+    int64_t ends_at_ms = kNever;  // while the worker lives its limit is the worker's to keep
   };
   enum class Heard { nothing, something, end, death };
 
   Heard listen();
   void wait(int64_t until_ms);
   Heard hear();
+  void take_on(GuardedJob what, Descriptor pipe);
   std::vector<size_t> all() const;
   /// Those that have heard what they were told last.
   std::vector<size_t> heard(std::vector<size_t> shards) const;

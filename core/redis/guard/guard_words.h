@@ -25,7 +25,7 @@ struct GuardedWorker {
 
 struct GuardedJob {
   std::vector<MessageId> ids;       // none: all that the worker has
-  std::optional<int64_t> limit_ms;  // of its run; none: there is none
+  std::optional<int64_t> limit_ms;  // of what it leaves, from its worker's death on; none: there is none
 };
 
 std::string packet_of(const GuardedWorker& worker);
