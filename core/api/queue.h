@@ -145,11 +145,11 @@ struct LeaseChange {
   enum class What {
     ended,      // another verdict was given for it
     cancelled,  // its message is gone, and its job is to end
-    extended,   // its job may run until `until_wall_ms`
+    extended,   // its job may run for `left_ms` from now on
   };
   Receipt receipt;
   What what = What::ended;
-  int64_t until_wall_ms = 0;
+  int64_t left_ms = 0;  // a span: whose clock tells when that is over is not the worker's
 };
 
 struct LeaseReply {

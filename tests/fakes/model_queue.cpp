@@ -150,7 +150,8 @@ void ModelQueue::find_changes(LeaseReply& reply) {
     }
     held.push_back({lease.receipt, message->extended_until.size()});
     if (held.back().extended > lease.extended)
-      reply.changes.push_back({lease.receipt, What::extended, message->extended_until.back()});
+      reply.changes.push_back(
+          {lease.receipt, What::extended, message->extended_until.back() - store_->model.clock.wall_ms()});
   }
   watched_ = std::move(held);
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;

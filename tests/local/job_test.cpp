@@ -283,7 +283,7 @@ TEST_CASE("news of a watched lease comes through although the segment was made a
   CHECK(extended.status == SettleStatus::ok);
   news = q.lease_from(q.door(), {.want = 0, .watch = true});
   REQUIRE(news.changes.size() == 1);
-  CHECK(news.changes[0].until_wall_ms == extended.deadline_wall_ms);
+  CHECK(news.changes[0].left_ms == 5'000);
   CHECK(q.ack(leased.deliveries[1]) == SettleStatus::ok);
   q.check_clean();
 }

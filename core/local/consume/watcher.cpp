@@ -76,14 +76,15 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
       continue;
     }
     watched_[lease.id] = lease;
-    FQ_TRY(
-        walk_events(link_, lease.id, lease.event_position,
-                    [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
-                      if (type == RecordType::extended) {
-                        reply.changes.push_back({receipt, LeaseChange::What::extended, detail.until_wall_ms});
-                      }
-                      return false;
-                    }));
+    FQ_TRY(walk_events(
+        link_, lease.id, lease.event_position,
+        [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+          if (type == RecordType::extended) {
+            const int64_t left_ms = store().boot_of(detail.until_wall_ms) - clock().boot_ms();
+            reply.changes.push_back({receipt, LeaseChange::What::extended, std::max<int64_t>(0, left_ms)});
+          }
+          return false;
+        }));
   }
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
   return {};

@@ -151,7 +151,8 @@ void RedisLeases::note_lost(const Reply& lost, LeaseReply& reply) {
   reply.lost += lost.items.size();
 }
 
-Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {
+/// `now_ms`: the shard's, of the same answer. By that of this machine what is left would be another time.
+Result<void> RedisLeases::add_news(const Reply& news, int64_t now_ms, LeaseReply& reply) {
   using What = LeaseChange::What;
   constexpr What kWhats[] = {What::ended, What::cancelled, What::extended};
   for (const Reply& each : news.items) {
@@ -163,8 +164,8 @@ Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) {
       return Error{ErrorKind::bad_data, "news of a lease: cannot be read", 0};
     const bool is_extended = kWhats[what] == What::extended;
     if (!is_extended) session_.holdings().end_lease(id, serial, shard_.server_run());
-    reply.changes.push_back(
-        {receipt_of(id, serial, session_.nonce()), kWhats[what], is_extended ? shard_.wall_of(until_ms) : 0});
+    reply.changes.push_back({receipt_of(id, serial, session_.nonce()), kWhats[what],
+                             is_extended ? std::max<int64_t>(0, until_ms - now_ms) : 0});
     heard_news_ = each.text;
   }
   return {};
@@ -268,7 +269,8 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   progress.paid.cost += cost;
   progress.paid.untold += cost > 0 ? 0 : given;
   note_lost(answer.at(9), reply);
-  FQ_TRY(add_news(answer.at(6), reply));
+  const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
+  FQ_TRY(add_news(answer.at(6), now_ms, reply));
   const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
   if (is_session) session_.keep_alive();
   // In the place of what was buried or passed over others come.
@@ -277,7 +279,6 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   progress.is_full = taken >= kMessagesPerCall || given < taken || !answer.at(9).items.empty();
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
-  const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
   reply.next_wake_ms = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
   return {};
 }

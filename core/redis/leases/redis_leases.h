@@ -114,7 +114,7 @@ class RedisLeases {
                     const Sent* sent = nullptr);
   unsigned bell_word(const Progress& progress);
   void note_lost(const Reply& lost, LeaseReply& reply);
-  Result<void> add_news(const Reply& news, LeaseReply& reply);
+  Result<void> add_news(const Reply& news, int64_t now_ms, LeaseReply& reply);
   Result<void> take_on(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   static void describe(const LeaseRequest& request, const Progress& progress, LeaseReply& reply);
   Heard heard() const { return {session_.holdings().heard_serial(), heard_news_}; }

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/clock.h"
 
 namespace fq::worker {
 
@@ -91,7 +93,7 @@ void Slots::watch_output(Slot& slot) const {
 bool Slots::on_change(const LeaseChange& change, int64_t grace_ms) {
   const int64_t now_ms = system_clock().boot_ms();
   const bool extended = change.what == LeaseChange::What::extended;
-  const int64_t until_ms = now_ms + change.until_wall_ms - system_clock().wall_ms();
+  const int64_t until_ms = change.left_ms < kNever - now_ms ? now_ms + change.left_ms : kNever;
   bool is_held = false;
   for (Slot& slot : slots_) {
     if (slot.stream && extended) slot.stream->extend(change.receipt, until_ms);
