@@ -2,8 +2,6 @@
 
 // System.
 #include <algorithm>
-// fq, below us.
-#include "core/base/text/counted.h"
 // fq, this room.
 #include "core/worker/jobs/verdicts.h"
 
@@ -87,11 +85,7 @@ void Streams::on_event(Slot& slot, Watched what) {
 void Streams::on_end(Slot& slot) {
   const std::unique_ptr<JobStream> stream = std::move(slot.stream);
   start_ms_ = system_clock().boot_ms() + kPauseMs;
-  const size_t open = stream->open_count();
   settle(stream->finish(queues_.shop(0), shutdown_.is_stopping()));
-  if (shutdown_.is_stopping() || open == 0) return;
-  queues_.shop(0).say("the command ended with " + counted(open, "open message") +
-                      (open == 1 ? "; it is retried" : "; they are retried"));
 }
 
 void Streams::on_time(int64_t now_ms) {

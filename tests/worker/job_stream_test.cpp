@@ -27,9 +27,10 @@ class StreamOf {
     for (uint64_t id = 1; id <= open; ++id) stream_->give(around_.shop(), arrival(id));
   }
   JobStream& stream() { return *stream_; }
-  void give_with_limit(uint64_t id) {
+  void give_with_limit(uint64_t id, uint32_t attempt = 1) {
     Arrival one = arrival(id);
     one.delivery.timeout_ms = 1'000;
+    one.delivery.attempt = attempt;
     stream_->give(around_.shop(), std::move(one));
   }
   /// Messages whose lines are so long.
@@ -270,6 +271,17 @@ TEST_CASE("what a command said before its end counts, what it left open is retri
   StreamOf stream("printf 'ack 2.1\\n'; echo last words >&2; exit 3");
   CHECK(stream.finish() ==
         "ack 2.1; retry 1.1 the command ended (exit 3); retry 3.1 the command ended (exit 3)");
+}
+
+TEST_CASE("of each message that a command left open is said whether it is run again or buried") {
+  StreamOf stream("exit 3", 1);
+  stream.give_with_limit(2, 5);
+  CHECK(stream.finish() == "retry 1.1 the command ended (exit 3); retry 2.1 the command ended (exit 3)");
+  const std::string said = stream.said();
+  CHECK(said.find("message 1 of tenant 'a': the command ended (exit 3); again in ") != std::string::npos);
+  CHECK(said.find("message 2 of tenant 'a': the command ended (exit 3); buried after attempt 5 of 5") !=
+        std::string::npos);
+  CHECK(said.starts_with("the command ended with 2 open messages\n"));
 }
 
 TEST_CASE("what it said behind a heap of lines that are none counts too") {

@@ -186,6 +186,15 @@ void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
   kill_at_ms_ = now_ms + grace_ms;
 }
 
+void Job::extend(int64_t until_ms) {
+  if (limit_at_ms_ == kNever) return;  // there is nothing to move
+  limit_at_ms_ = until_ms;
+  // One that has caught its TERM has been told that it may go on.
+  if (ending_ != Ending::timed_out) return;
+  ending_ = Ending::none;
+  kill_at_ms_ = kNever;
+}
+
 void Job::kill(Ending why) {
   if (over_) return;
   ending_ = why;

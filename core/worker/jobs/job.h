@@ -43,9 +43,7 @@ class Job {
   /// Whether it may be read again. To be asked from time to time.
   bool has_room_again(int64_t now_ms);
   /// Its job may run until then.
-  void extend(int64_t until_ms) {
-    if (limit_at_ms_ != kNever) limit_at_ms_ = until_ms;  // without a limit there is nothing to move
-  }
+  void extend(int64_t until_ms);
   /// TERM, and KILL after `grace_ms`.
   void end(Ending why, int64_t now_ms, int64_t grace_ms);
   /// KILL, now.

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 // fq, below us.
+#include "core/base/text/counted.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 // fq, this room.
@@ -286,18 +287,19 @@ std::vector<VerdictOrder> JobStream::finish(const Workshop& shop, bool stopped) 
   reap(process_);
   if (!open_.empty()) wait_until_gone(process_);
   err_.finish();
+  if (!open_.empty() && !stopped) shop.say("the command ended with " + counted(open_.size(), "open message"));
   const uint64_t run_us = open_.empty() ? 0 : busy_.us() / open_.size();
   for (const auto& [receipt, open] : open_) {
-    VerdictOrder order = release_of(open.arrival.delivery);
+    const Delivery& delivery = open.arrival.delivery;
+    const std::string why = open.timed_out ? reason_of(status, Ending::timed_out)
+                                           : "the command ended (" + reason_of(status, Ending::none) + ")";
+    VerdictOrder order = stopped ? release_of(delivery) : retry_of(shop, delivery, why);
     order.run_us = run_us;
     if (!stopped) {
-      order.verdict = Verdict::retry;
-      order.delay_ms = backoff_for(shop, open.arrival.delivery);
-      order.reason = open.timed_out ? reason_of(status, Ending::timed_out)
-                                    : "the command ended (" + reason_of(status, Ending::none) + ")";
       order.exit = status.exit;
       order.signal = status.signal;
       order.stderr_tail = err_.tail();
+      shop.say(failure_line(queue_, delivery, order));
     }
     orders.push_back(std::move(order));
   }

@@ -75,6 +75,17 @@ VerdictOrder release_of(const Delivery& delivery) {
   return order;
 }
 
+VerdictOrder retry_of(const Workshop& shop, const Delivery& delivery, std::string reason) {
+  VerdictOrder order;
+  order.receipt = delivery.receipt;
+  order.id = delivery.id;
+  order.verdict = Verdict::retry;
+  order.reason = std::move(reason);
+  // The last one buries, and is due at no time.
+  if (!is_last(delivery)) order.delay_ms = backoff_for(shop, delivery);
+  return order;
+}
+
 VerdictOrder bury_of(const Delivery& delivery, std::string reason) {
   VerdictOrder order;
   order.receipt = delivery.receipt;

@@ -25,6 +25,8 @@ int64_t limit_of(const Workshop& shop, const Delivery& delivery);
 int64_t backoff_for(const Workshop& shop, const Delivery& delivery);
 /// Returns the message; no attempt is counted.
 VerdictOrder release_of(const Delivery& delivery);
+/// For its next try, where it has one.
+VerdictOrder retry_of(const Workshop& shop, const Delivery& delivery, std::string reason);
 VerdictOrder bury_of(const Delivery& delivery, std::string reason);
 
 inline constexpr int kTryLaterExit = 75;  // of a job that asks to be run again, or that sleeps
