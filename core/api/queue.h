@@ -155,7 +155,8 @@ struct LeaseChange {
 struct LeaseReply {
   std::vector<Delivery> deliveries;
   std::vector<LeaseChange> changes;
-  bool more = false;  // with `watch`: something is left that could be served now
+  bool more_changes = false;  // there may be others already that are not told yet
+  bool more = false;          // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
   bool partial = false;  // parts of the queue did not answer, which may have something
   uint64_t lost = 0;     // buried instead: payload lost, or command not genuine; each is told in a notice

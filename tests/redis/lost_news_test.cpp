@@ -3,6 +3,7 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <set>
@@ -17,7 +18,8 @@ namespace fq::test {
 
 namespace {
 
-constexpr size_t kGivenByOne = 64;  // deliveries of one call
+constexpr size_t kGivenByOne = 64;   // deliveries of one call
+constexpr size_t kToldByOne = 1024;  // changes
 
 /// A queue by a way on which a test does something to calls that lease.
 struct Meddled {
@@ -108,6 +110,36 @@ TEST_CASE("what one shard has told of leases is told again where another fails b
   const std::set<std::string> heard = cancelled(answered(m.look()));
   CHECK(heard.size() == 2);
   CHECK(std::includes(receipts.begin(), receipts.end(), heard.begin(), heard.end()));
+}
+
+TEST_CASE("of more changes than one answer tells the others are told by the next, and that there are some") {
+  Meddled m(GENERATE(1U, 4U));
+  const std::vector<NewMessage> many(kToldByOne / 2 + 50, message_for("a"));
+  for (int i = 0; i < 2; ++i) answered(m.s.queue->push(many));
+  std::vector<Settle> acks;
+  while (acks.size() < 2 * many.size()) {
+    for (const Delivery& each : answered(m.queue->lease(Meddled::watching())).deliveries)
+      acks.emplace_back().receipt = each.receipt;
+  }
+  for (const SettleStatus each : answered(m.s.queue->settle(acks)).items) CHECK(each == SettleStatus::ok);
+  LeaseReply reply = answered(m.look());
+  CHECK(reply.changes.size() == kToldByOne);
+  CHECK(reply.more_changes);
+  reply = answered(m.look());
+  CHECK(reply.changes.size() == 100);
+  CHECK(!reply.more_changes);
+}
+
+TEST_CASE("who comes for news alone is told of all shards, whichever had some before") {
+  Meddled m(4);
+  std::string other;
+  const auto [first, second] = two_apart(*m.s.queue, other);
+  const MessageId third = push_one(*m.s.queue, "a", "x");
+  REQUIRE(answered(m.queue->lease(Meddled::watching())).deliveries.size() >= 3);
+  answered(m.s.queue->mutate(std::array{first}, Action::cancel));
+  CHECK(cancelled(answered(m.look())).size() == 1);
+  answered(m.s.queue->mutate(std::array{second, third}, Action::cancel));
+  CHECK(cancelled(answered(m.look())).size() == 2);
 }
 
 TEST_CASE("what the first calls of a lease gave is not lost where a later one fails") {

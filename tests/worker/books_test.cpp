@@ -4,7 +4,9 @@
 #include <sys/eventfd.h>
 
 #include <atomic>
+#include <utility>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/worker/jobs/books.h"
 // Tests.
 #include "tests/catch.h"
@@ -28,6 +30,23 @@ class LockedQueue final : public ModelQueue {
   }
   std::atomic<int> looks{0};
   std::atomic<ErrorKind> kind{ErrorKind::later};  // or an outcome that is unknown, which passes
+};
+
+/// Of what others have made of its leases it cannot tell all at once.
+class TelltaleQueue final : public ModelQueue {
+ public:
+  using ModelQueue::ModelQueue;
+  Result<LeaseReply> lease(const LeaseRequest& request) override {
+    Result<LeaseReply> reply = ModelQueue::lease(request);
+    if (request.want > 0 || request.wait) return reply;
+    ++looks;
+    reply->more_changes = looks == 1 && kind == Missing::more;
+    reply->partial = looks == 1 && kind == Missing::part;
+    return reply;
+  }
+  enum class Missing { nothing, more, part };
+  std::atomic<Missing> kind{Missing::nothing};
+  std::atomic<int> looks{0};
 };
 
 class BooksFixture {
@@ -78,6 +97,31 @@ TEST_CASE("what is tried again is said once until it is over, and again when it 
   const ErrorKind kind = GENERATE(ErrorKind::later, ErrorKind::io);
   CHECK(f.said_until_one_came(3, kind) == Lines{"locked by process 7, state 3; the worker goes on trying"});
   CHECK(f.said_until_one_came(2, kind) == Lines{"locked by process 7, state 2; the worker goes on trying"});
+}
+
+TEST_CASE("what others have made of a message is confirmed once all of it is told") {
+  using Missing = TelltaleQueue::Missing;
+  const auto [missing, looks] =
+      GENERATE(std::pair{Missing::nothing, 1}, std::pair{Missing::more, 2}, std::pair{Missing::part, 2});
+  auto queue = std::make_unique<TelltaleQueue>(std::make_shared<ModelStore>(system_clock()));
+  TelltaleQueue& telltale = *queue;
+  telltale.kind = missing;
+  Source source{"default", std::move(queue)};
+  const Options options;
+  Voice voice;
+  voice.refresh_policy = [](const std::string&, Queue&) { return Result<void>(); };
+  const Descriptor event(::eventfd(0, EFD_CLOEXEC));
+  Books books(source, options, voice, Books::Terms{}, event.get());
+  books.confirm();
+  books.send();
+  size_t confirmed = 0;
+  while (confirmed == 0) {
+    eventfd_t count = 0;
+    REQUIRE(::eventfd_read(event.get(), &count) == 0);
+    confirmed = books.take_news().confirmed;
+  }
+  CHECK(confirmed == 1);
+  CHECK(telltale.looks == looks);
 }
 
 }  // namespace fq::test

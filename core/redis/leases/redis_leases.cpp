@@ -20,6 +20,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
+constexpr size_t kNewsPerCall = 1024;  // NEWS_MOST of the server's program
 
 /// 0: none is told.
 double cost_in(const Reply& told) {
@@ -168,6 +169,7 @@ Result<void> RedisLeases::add_news(const Reply& news, int64_t now_ms, LeaseReply
                              is_extended ? std::max<int64_t>(0, until_ms - now_ms) : 0});
     heard_news_ = each.text;
   }
+  reply.more_changes = reply.more_changes || news.items.size() >= kNewsPerCall;
   return {};
 }
 

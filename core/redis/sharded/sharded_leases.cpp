@@ -211,7 +211,9 @@ Awaiting::State ShardedLeases::listen_for_idle() {
 
 Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
-  for (bool fresh = false;; fresh = true) {
+  // Who comes for news alone is to have all of it: by what was known before others would be passed over.
+  const bool only_news = request.watch && request.want == 0 && !request.look && !request.wait;
+  for (bool fresh = only_news;; fresh = true) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+// fq, below us.
+#include "core/base/clock.h"
 
 namespace fq::worker {
 
@@ -13,6 +15,7 @@ namespace {
 constexpr size_t kTakenMax = 256;  // at once; arbitrary
 constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLaterPause(100);
+constexpr int64_t kConfirmAgainMs = 1'000;  // where a part of the queue did not answer; arbitrary
 
 /// The message and the number of its delivery: of one queue no two are alike.
 std::pair<uint64_t, uint64_t> delivery_of(const Receipt& receipt) {
@@ -135,7 +138,9 @@ Books::Work Books::take_work() {
   const std::lock_guard lock(mutex_);
   Work work;
   work.orders.swap(orders_);
-  work.unconfirmed = std::exchange(unconfirmed_, 0);
+  // Who closes runs nothing again, and needs no more than a try.
+  const bool confirms = closed_ || confirm_at_ms_ <= system_clock().boot_ms();
+  if (confirms) confirm_at_ms_ = 0, work.unconfirmed = std::exchange(unconfirmed_, 0);
   work.allowed = closed_ ? 0 : allowed_;
   work.look = terms_.looks_first && look_ && !closed_;
   work.stop = stop_;
@@ -158,9 +163,7 @@ bool Books::step() {
   // that holds messages.
   const bool goes_on = options_.stay == Stay::forever || !outstanding_.empty();
   const bool passes = served.error().kind == ErrorKind::later || served.error().passes;
-  if (passes && !work.stop && goes_on) {
-    return try_later(work, served.error());
-  }
+  if (passes && !work.stop && goes_on) return try_later(work, served.error());
   const std::lock_guard lock(mutex_);
   news_.failed = std::move(served).error();
   news_.settled += work.orders.size();
@@ -206,7 +209,10 @@ Result<void> Books::look_for_changes(size_t& unconfirmed) {
   std::vector<HeardChange> changes = heard(reply.changes);
   const std::lock_guard lock(mutex_);
   for (HeardChange& change : changes) news_.changes.push_back(std::move(change));
-  news_.confirmed += std::exchange(unconfirmed, 0);
+  // What is not told yet may be of the messages that are asked about.
+  const bool is_all = closed_ || (!reply.more_changes && !reply.partial);
+  if (!is_all) confirm_at_ms_ = system_clock().boot_ms() + (reply.more_changes ? 0 : kConfirmAgainMs);
+  (is_all ? news_.confirmed : unconfirmed_) += std::exchange(unconfirmed, 0);
   announce();
   return {};
 }
@@ -293,6 +299,7 @@ Result<void> Books::take(const Work& work, bool wait) {
   const bool one_look =
       (work.allowed > 0 && (!terms_.waits || terms_.looks_first)) || (request.look && !terms_.waits);
   request.wait = wait && !one_look;
+  if (confirm_at_ms_ > 0) request.wait_ms = std::max<int64_t>(0, confirm_at_ms_ - system_clock().boot_ms());
   request.until_idle = terms_.until_idle && !idle_told_;
   request.watch = true;
   request.signals = false;

@@ -152,6 +152,7 @@ class Books {
       outstanding_;             // deliveries that were handed over and have not ended
   bool is_later_told_ = false;  // that something is tried again, since the last round that went well
   bool idle_told_ = false;
+  int64_t confirm_at_ms_ = 0;  // not all changes were told: when they are asked for again; 0: they were
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
   int64_t all_limit_ms_ = 0;               // for how long
 

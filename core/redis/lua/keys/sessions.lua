@@ -7,7 +7,7 @@ local ALIVE = 15000
 local RENEWED = 4000  -- after so long a call is worth a write; before 5 s are over, so that each sign of life counts
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
-local NEWS_MOST = 1024  -- told by one call
+local NEWS_MOST = 1024  -- told by one call; who is told so many asks again
 -- pid, slots, 1: stopped, 2: its process is dead, messages of a job, since; behind it the host.
 local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21
 local DEAD = 2
@@ -118,14 +118,15 @@ end
 -- They stay until the next call says which was the last that it heard of: this answer may be lost.
 function M.news(call, heard)
   call.news_key, call.news_heard = call.tag .. 'sw:' .. call.session, 0
-  local found = redis.call('LRANGE', call.news_key, 0, NEWS_MOST - 1)
+  -- What it has heard of is what one call told: behind that there may be as much again.
+  local found = redis.call('LRANGE', call.news_key, 0, 2 * NEWS_MOST - 1)
   for i, each in ipairs(found) do
     if each == heard then
       call.news_heard = i
       break
     end
   end
-  return {unpack(found, call.news_heard + 1)}
+  return {unpack(found, call.news_heard + 1, math.min(#found, call.news_heard + NEWS_MOST))}
 end
 
 -- The ids that it holds, at most so many where `most` is said. What is no id is held by nobody.
