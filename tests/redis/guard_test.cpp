@@ -63,8 +63,8 @@ struct JobPipe {
 };
 
 /// A message that was leased by a worker, which speaks to a guard.
-struct Guarded {
-  Guarded() {
+struct GuardedLease {
+  GuardedLease() {
     push_one(*s.queue, "t", "x");
     guard =
         std::async(std::launch::async, [this] { return real_time_engine().guard(std::move(ends.guards)); });
@@ -135,7 +135,7 @@ TEST_CASE("a guard is for workers alone") {
 }
 
 TEST_CASE("what a guard cannot read, and a job without a descriptor, change nothing") {
-  Guarded g;
+  GuardedLease g;
   const std::array<MessageId, 1> ids = {MessageId{1}};
   g.ends.say(packet_of(ids, {}));
   g.ends.say("?");
@@ -156,7 +156,7 @@ TEST_CASE("what a guard cannot read, and a job without a descriptor, change noth
 
 TEST_CASE("what a job has left is left its time from its worker's death on, however long it ran before") {
   constexpr int64_t kLimitMs = 500;
-  Guarded g;
+  GuardedLease g;
   const JobPipe pipe;
   const std::array<MessageId, 1> ids = {MessageId{1}};
   SECTION("a job of one message") { g.ends.say(packet_of(ids, kLimitMs), pipe.its); }
@@ -168,7 +168,7 @@ TEST_CASE("what a job has left is left its time from its worker's death on, howe
 
 TEST_CASE("a command that has all messages keeps each as long as the one that may take longest") {
   constexpr int64_t kLimitMs = 700;
-  Guarded g;
+  GuardedLease g;
   const JobPipe first;
   g.ends.say(packet_of({}, 1), first.its);
   // The process that runs has the first alone; this one is its worker's, and goes with that.
