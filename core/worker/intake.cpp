@@ -208,7 +208,16 @@ void Intake::refuse(Load& load, const Error& error) {
     for (const Arrival& arrival : load.arrivals) {
       VerdictOrder order = bury_of(arrival.delivery, error.text);
       if (error.kind == ErrorKind::config) order.exit = error.sys == ENOENT ? kNotFound : kNotStarted;
-      bury(load.source, arrival.delivery, std::move(order));
+      conclude(load.source, arrival.delivery, std::move(order));
+    }
+    return;
+  }
+  // It may be the command's own for long, and costs no other message a start.
+  if (error.kind == ErrorKind::unusable && stored) {
+    for (const Arrival& arrival : load.arrivals) {
+      VerdictOrder order = retry_of(queues_.shop(load.source), arrival.delivery, error.text);
+      order.exit = kNotStarted;
+      conclude(load.source, arrival.delivery, std::move(order));
     }
     return;
   }
@@ -266,10 +275,10 @@ void Intake::tell(const std::string& queue, const Delivery& delivery, VerdictOrd
 
 /// For what cannot be run at all; that is told.
 void Intake::bury(size_t source, const Delivery& delivery, const std::string& reason) {
-  bury(source, delivery, bury_of(delivery, reason));
+  conclude(source, delivery, bury_of(delivery, reason));
 }
 
-void Intake::bury(size_t source, const Delivery& delivery, VerdictOrder order) {
+void Intake::conclude(size_t source, const Delivery& delivery, VerdictOrder order) {
   queues_.note_run(source, delivery.id);
   tell(queues_.name(source), delivery, order);
   queues_.settle(source, std::move(order));

@@ -45,7 +45,7 @@ class Intake {
   void start(Slot& slot, Load load);
   void refuse(Load& load, const Error& error);
   void bury(size_t source, const Delivery& delivery, const std::string& reason);
-  void bury(size_t source, const Delivery& delivery, VerdictOrder order);
+  void conclude(size_t source, const Delivery& delivery, VerdictOrder order);
   void release(Load& load);
   void tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order);
 

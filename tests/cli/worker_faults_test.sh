@@ -105,12 +105,16 @@ worker --drain --attempts 1 -j8 -- sh -c 'sleep 1000 >/dev/null 2>&1 & exit 1' 2
 is 'leftovers are ended beside the next jobs' yes "$([ $(($(now_ms) - started)) -lt 3000 ] && echo yes)"
 clear_all
 
-# What is short for a moment is not the command's fault.
+# A command that cannot be started now is its message's own trouble, however long that lasts: it has its attempts.
 cp /bin/true "$work/busy"
 exec 9>>"$work/busy"
-id=$(fq push -- "$work/busy")
-gives 0 'Text file busy' worker --once
-is 'a stored command that cannot be started now is tried again' '"delayed" 0' "$(json '.state, .attempts' "$id" | paste -sd' ')"
+id=$(fq push --attempts 2 -- "$work/busy")
+last=$(fq push -- "$work/busy")
+gives 0 'Text file busy' worker --once --backoff "$long"
+is 'a stored command that cannot be started now is tried again' '"delayed" 1 126' \
+  "$(json '.state, .attempts, .last_error.exit' "$id" | paste -sd' ')"
+gives 0 'buried after attempt 1 of 1' worker --once
+is 'as often as it may be' dead "$(state "$last")"
 exec 9>&-
 fq kick "$id"
 worker --drain

@@ -20,7 +20,8 @@ namespace fq::worker {
 class Job {
  public:
   /// Starts it; `load` is taken over only when that went well. An error of kind config says that the command
-  /// cannot be started, bad_data that it cannot take this payload, any other that it cannot be now.
+  /// cannot be started, bad_data that it cannot take this payload, unusable that this command cannot be now,
+  /// any other that none can.
   static Result<std::unique_ptr<Job>> start(const Workshop& shop, const std::string& queue, uint32_t slot,
                                             Load& load);
 

@@ -198,6 +198,11 @@ bool is_the_commands_fault(int code) {
   return std::find(std::begin(kFaults), std::end(kFaults), code) != std::end(kFaults);
 }
 
+/// What every start needs is short: the next message would meet the same.
+bool is_everybodys(int code) {
+  return code == ENOMEM || code == EAGAIN || code == EMFILE || code == ENFILE || code == EINTR;
+}
+
 Error fault_of(const Plan& plan) {
   const Launch& launch = *plan.launch;
   Error error;
@@ -219,11 +224,15 @@ Error fault_of(const Plan& plan) {
       error = sys_error("cannot be started", launch.argv[0], plan.failed);
       break;
   }
+  const bool is_prepared = plan.failed_at != Step::prepare;
   if (plan.failed == E2BIG) {
     error.kind = ErrorKind::bad_data;  // too much for this one message
+  } else if (is_prepared && is_the_commands_fault(plan.failed)) {
+    error.kind = ErrorKind::config;
   } else {
-    const bool lasts = plan.failed_at != Step::prepare && is_the_commands_fault(plan.failed);
-    error.kind = lasts ? ErrorKind::config : ErrorKind::later;
+    // A dead file system, a program that is being written: of this command alone, and nobody knows for how
+    // long.
+    error.kind = is_prepared && !is_everybodys(plan.failed) ? ErrorKind::unusable : ErrorKind::later;
   }
   return error;
 }
