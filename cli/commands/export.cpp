@@ -173,9 +173,20 @@ class Exporting {
 };
 
 struct SetByHand {
-  std::vector<PolicyOverride> all;
+  std::vector<PolicyOverride> all;  // without a pause of the queue
   bool paused = false;
 };
+
+/// That the queue is paused is where it stands, and an export pauses it: the second one would pause the queue
+/// that takes it in.
+bool take_out_pause(std::vector<PolicyOverride>& all) {
+  size_t taken = 0;
+  for (PolicyOverride& each : all) {
+    if (!each.path.empty()) continue;
+    taken += std::erase_if(each.values, [](const auto& value) { return value.key == PolicyKey::paused; });
+  }
+  return taken > 0;
+}
 
 Result<SetByHand> settings_of(Queue& queue) {
   SetByHand settings;
@@ -185,10 +196,7 @@ Result<SetByHand> settings_of(Queue& queue) {
     from = page.next;
     for (PolicyOverride& each : page.overrides) settings.all.push_back(std::move(each));
   } while (!from.text.empty());
-  for (const PolicyOverride& each : settings.all) {
-    for (const PolicyValue& value : each.values)
-      settings.paused = settings.paused || (each.path.empty() && value.key == PolicyKey::paused);
-  }
+  settings.paused = take_out_pause(settings.all);
   return settings;
 }
 
@@ -243,6 +251,9 @@ Result<Exit> run_export(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const SetByHand settings, settings_of(*queue));
   const bool pauses = !arguments.has("live") && !settings.paused;
   if (!pauses) FQ_TRY(say_what_runs(session, *queue));
+  if (settings.paused)
+    say("queue " + in_quotes(session.queue_name()) +
+        ": is paused, which is not in the export; the queue that takes it in goes on");
   Result<Exit> written =
       pauses ? write_paused(session, *queue, settings) : write_queue(session, *queue, settings);
   say_notices(*queue);

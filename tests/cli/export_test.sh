@@ -18,7 +18,7 @@ cp "$work/out" "$work/e"
 is 'all of it' 15 "$(jq -r 'select(.type == "message").id' "$work/e" | wc -l)"
 is 'the last line counts' 15 "$(tail -n 1 "$work/e" | jq .messages)"
 is 'the queue stays paused' true "$(fq queue list --json | jq .paused)"
-gives 0 '' fq export --live
+gives 0 'is paused, which is not in the export' fq export --live
 is 'and told again so' "$(told "$work/e")" "$(told "$work/out")"
 fq queue resume
 gives 0 '' fq export --live
@@ -257,6 +257,17 @@ fq queue drain; fq export >"$work/e" 2>/dev/null; fq queue remove other --yes; f
 gives 0 '' fq import -q other "$work/e"
 is 'that it drains is set last' '5 false true' \
   "$(fq -q other stats --json | jq .ready) $(fq queue list --json | jq -r 'select(.queue == "other") | "\(.paused) \(.draining)"')"
+
+# The second export of a queue finds it paused by the first one: that is not what was set for the other queue.
+fresh; fq push one >/dev/null
+fq export >"$work/e" 2>/dev/null; fq import -q other "$work/e" >/dev/null 2>&1
+fq push two >/dev/null; fq tenant pause default
+gives 0 "queue 'default': is paused, which is not in the export; the queue that takes it in goes on" fq export
+cp "$work/out" "$work/e"
+gives 0 '' fq import -q other "$work/e"
+is 'what is new comes into a queue that goes on, but for the tenant that is paused' '2 false' \
+  "$(fq -q other stats --json | jq .ready) $(fq queue list --json | jq -r 'select(.queue == "other").paused')"
+gives 1 '' fq -q other pop
 
 # A write that fails: the queue is as it was.
 fresh; fq push x >/dev/null
