@@ -35,8 +35,7 @@ Result<std::string> delivery_line(const std::string& queue, const Delivery& deli
   return message_line(queue, info);
 }
 
-Result<std::vector<worker::Source>> open_sources(Session& session, const Arguments& arguments,
-                                                 Session::Missing missing) {
+Result<std::vector<std::string>> names_of_queues(const Session& session, const Arguments& arguments) {
   std::vector<std::string> names;
   for (const std::string_view typed : arguments.values("queue")) {
     FQ_TRY_SET(std::string name, to_queue("--queue", typed));
@@ -44,6 +43,11 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
     if (!known) names.push_back(std::move(name));
   }
   if (names.empty()) names.push_back(session.queue_name());
+  return names;
+}
+
+Result<std::vector<worker::Source>> open_sources(Session& session, const std::vector<std::string>& names,
+                                                 Session::Missing missing) {
   std::vector<worker::Source> sources;
   for (const std::string& name : names) {
     worker::Source source;
@@ -96,11 +100,13 @@ Exit exit_of_end(worker::End end) {
 
 Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(worker::Options options, worker_options_of(arguments));
+  // What cannot be done makes no queue.
+  FQ_TRY_SET(const std::vector<std::string> names, names_of_queues(session, arguments));
+  if (options.stream && names.size() > 1) return usage_error("--stream", "takes one queue");
   // One that leaves by itself does not make what it would wait for.
   const bool leaves = options.stay != worker::Stay::forever;
   const Session::Missing missing = leaves ? Session::Missing::is_refused : Session::Missing::is_made_and_said;
-  FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, arguments, missing));
-  if (options.stream && sources.size() > 1) return usage_error("--stream", "takes one queue");
+  FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, names, missing));
   FQ_TRY_SET(options.spool, absolute(session.spool()));
   for (char** each = environ; *each != nullptr; ++each) options.environment.emplace_back(*each);
   options.umask = umask_at_start();

@@ -4,6 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
+# Refused before anything is made for it.
+gives 64 '--stream: takes one queue' fq worker --stream -q never -q made -- cat
+gives 64 '--queue: ' fq worker -q never -q .made -- cat
+is 'wrong usage makes no queue' '' "$(ls "$FQ_SPOOL/queues" 2>/dev/null)"
+
 clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
 
 # A slot that is given up after ten seconds without work: that is looked at last.
