@@ -27,6 +27,8 @@ std::string instead(std::string_view command, const std::string& text) {
 
 std::string why_foreign(const Session& session, const std::string& receipt) {
   const Result<std::string> queue = queue_of_receipt(session.spool(), {receipt});
+  // Its mark begins as that of the queue does, and goes on with what no receipt of it has.
+  if (queue.ok() && *queue == session.queue_name()) return "no longer valid, or mistyped";
   if (queue.ok() && !queue->empty())
     return "is of queue " + in_quotes(*queue) + " and not of " + in_quotes(session.queue_name()) +
            "; write -q " + *queue;

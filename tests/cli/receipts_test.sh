@@ -25,6 +25,11 @@ FQ_SPOOL=$work/elsewhere "$FQ" push -q one z >/dev/null
 there=$(FQ_SPOOL=$work/elsewhere "$FQ" pop -q one --lease 1h | cut -f1)
 gives 1 "is not of queue 'one', nor of another one in this spool" fq ack -q one "$there"
 
+# One with a character too many has the mark of its own queue.
+gives 1 "receipt '${one}x': no longer valid, or mistyped" fq ack -q one "${one}x"
+gives 1 "receipt '${one}x': no longer valid, or mistyped" fq extend -q one "${one}x" 5m
+is 'and is not applied' leased "$(state one 2)"
+
 # Of an older fq.
 gives 1 "receipt '${one%.*}': is of an older fq" fq ack -q one "${one%.*}"
 is 'and not applied' leased "$(state one 2)"
