@@ -15,6 +15,7 @@ constexpr int64_t kCancelGraceMs = 500;  // a cancelled job ends within a second
 constexpr int kNotFound = 127;           // as a shell tells what it could not start
 constexpr int kNotStarted = 126;
 constexpr int64_t kStartAgainMs = 1'000;  // after a process could not be made for want of something
+constexpr int64_t kBusyAgainMs = 10'000;  // after a stored command could not be started for now
 
 }  // namespace
 
@@ -212,16 +213,10 @@ void Intake::refuse(Load& load, const Error& error) {
     }
     return;
   }
-  // It may be the command's own for long, and costs no other message a start.
-  if (error.kind == ErrorKind::unusable && stored) {
-    for (const Arrival& arrival : load.arrivals) {
-      VerdictOrder order = retry_of(queues_.shop(load.source), arrival.delivery, error.text);
-      order.exit = kNotStarted;
-      conclude(load.source, arrival.delivery, std::move(order));
-    }
-    return;
-  }
   shop_.say(error.text);
+  // It may be the command's own for long, and costs no other message a start. Nothing of it has run, so it is
+  // no attempt either.
+  if (error.kind == ErrorKind::unusable && stored) return release(load, kBusyAgainMs);
   // What the worker was given cannot be: no message can help that.
   if (error.kind == ErrorKind::config || error.kind == ErrorKind::denied) {
     release(load);
@@ -229,11 +224,7 @@ void Intake::refuse(Load& load, const Error& error) {
   }
   // The next one would meet the same: it stays with the others.
   rest_until_ms_ = system_clock().boot_ms() + kStartAgainMs;
-  for (const Arrival& arrival : load.arrivals) {
-    VerdictOrder order = release_of(arrival.delivery);
-    order.delay_ms = kStartAgainMs;
-    queues_.settle(load.source, std::move(order));
-  }
+  release(load, kStartAgainMs);
 }
 
 void Intake::on_job_end(Slot& slot) {
@@ -284,8 +275,12 @@ void Intake::conclude(size_t source, const Delivery& delivery, VerdictOrder orde
   queues_.settle(source, std::move(order));
 }
 
-void Intake::release(Load& load) {
-  for (const Arrival& arrival : load.arrivals) queues_.settle(load.source, release_of(arrival.delivery));
+void Intake::release(Load& load, int64_t delay_ms) {
+  for (const Arrival& arrival : load.arrivals) {
+    VerdictOrder order = release_of(arrival.delivery);
+    order.delay_ms = delay_ms;
+    queues_.settle(load.source, std::move(order));
+  }
 }
 
 void Intake::release_waiting() {

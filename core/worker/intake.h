@@ -46,7 +46,7 @@ class Intake {
   void refuse(Load& load, const Error& error);
   void bury(size_t source, const Delivery& delivery, const std::string& reason);
   void conclude(size_t source, const Delivery& delivery, VerdictOrder order);
-  void release(Load& load);
+  void release(Load& load, int64_t delay_ms = 0);
   void tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order);
 
   Queues& queues_;

@@ -105,16 +105,20 @@ worker --drain --attempts 1 -j8 -- sh -c 'sleep 1000 >/dev/null 2>&1 & exit 1' 2
 is 'leftovers are ended beside the next jobs' yes "$([ $(($(now_ms) - started)) -lt 3000 ] && echo yes)"
 clear_all
 
-# A command that cannot be started now is its message's own trouble, however long that lasts: it has its attempts.
+# A command that cannot be started now is its message's own trouble, however long that lasts.
 cp /bin/true "$work/busy"
 exec 9>>"$work/busy"
-id=$(fq push --attempts 2 -- "$work/busy")
-last=$(fq push -- "$work/busy")
-gives 0 'Text file busy' worker --once --backoff "$long"
-is 'a stored command that cannot be started now is tried again' '"delayed" 1 126' \
-  "$(json '.state, .attempts, .last_error.exit' "$id" | paste -sd' ')"
-gives 0 'buried after attempt 1 of 1' worker --once
-is 'as often as it may be' dead "$(state "$last")"
+id=$(fq push -- "$work/busy")
+gives 0 'Text file busy' worker --once
+is 'a stored command that cannot be started now is tried again' '"delayed" 0' "$(json '.state, .attempts' "$id" | paste -sd' ')"
+fq kick "$id"
+for i in 1 2 3 4 5; do fq push -- true >/dev/null; done
+started=$(now_ms)
+worker --drain 2>"$work/said" & drained=$!
+only_one_left() { [ "$(fq stats --json | jq '.ready + .leased')" = 0 ]; }
+await only_one_left
+is 'and holds up no other' yes "$([ $(($(now_ms) - started)) -lt 8000 ] && echo yes)"
+kill -TERM $drained; wait $drained
 exec 9>&-
 fq kick "$id"
 worker --drain

@@ -69,7 +69,8 @@ function(fq_redis_library target time function)
 namespace fq {
 
 const Library& @function@() {
-  static constexpr Library library{"@name@", R"lua(@text@)lua", "@commands@"};
+  using namespace std::string_view_literals;  // their lengths are known; compilers count no text of this size
+  static constexpr Library library{"@name@"sv, R"lua(@text@)lua"sv, "@commands@"sv};
   return library;
 }
 
