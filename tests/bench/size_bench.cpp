@@ -10,7 +10,7 @@ namespace fq::bench {
 
 namespace {
 
-uint64_t segment_bytes(Queue& queue) { return must(queue.stats({})).rows.at(0).segment_bytes; }
+uint64_t segment_bytes(Queue& queue) { return must(queue.stats({})).rows.at(0).segment_bytes.value(); }
 
 /// Allocated, not apparent.
 uint64_t disk_bytes(const std::string& directory) {
