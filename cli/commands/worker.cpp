@@ -146,6 +146,7 @@ const Command worker_command = {
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
     "0 done or told to stop; 1 --once: none, --strict;\n"
+    "          74 stopped, and how a job ended is not told to its queue;\n"
     "          75 --once: a part is away; 78 CMD cannot start",
     run_worker,
 };

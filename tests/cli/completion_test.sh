@@ -62,12 +62,12 @@ offers '1 2 3 4' show --spool "$FQ_SPOOL" -q mail ''
 offers '' show --spool "$work/none" -q mail ''
 
 # What has ended has a result, and is known to others that show it; what waits has none.
-fq push -q done --keep 1h x >/dev/null
-fq worker -q done --once --output keep -- true
-fq push -q done y >/dev/null; fq push -q done --delay 1h z >/dev/null
-offers '1' result -q done ''
-for command in show log jobs; do offers '2 3 1' $command -q done ''; done
-offers '2 3' move -q done ''
+fq push -q over --keep 1h x >/dev/null
+fq worker -q over --once --output keep -- true
+fq push -q over y >/dev/null; fq push -q over --delay 1h z >/dev/null
+offers '1' result -q over ''
+for command in show log jobs; do offers '2 3 1' $command -q over ''; done
+offers '2 3' move -q over ''
 
 # A word of config, schedule and step is known by its place; what is the value of an option has none.
 mkdir "$work/files"; touch "$work/files/policy.toml"
@@ -75,14 +75,14 @@ cd "$work/files" || exit 1
 offers 'policy.toml' config load ''
 offers 'policy.toml' config load --if-version 3-abc ''
 offers '' config show ''
-fq schedule set -q done nightly @daily x
-offers 'nightly' schedule set -q done ''
+fq schedule set -q over nightly @daily x
+offers 'nightly' schedule set -q over ''
 for option in '--ttl 1h' '-p 3' '--attempts 7' '--tz UTC'; do
   # shellcheck disable=SC2086
-  offers 'nightly' schedule set -q done $option ''
+  offers 'nightly' schedule set -q over $option ''
 done
-offers '@hourly @daily @weekly @monthly @yearly' schedule set -q done --ttl 1h nightly ''
-offers '2 3' step -q done --list ''
+offers '@hourly @daily @weekly @monthly @yearly' schedule set -q over --ttl 1h nightly ''
+offers '2 3' step -q over --list ''
 cd "$work" || exit 1
 
 finish

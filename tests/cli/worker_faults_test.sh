@@ -112,7 +112,7 @@ id=$(fq push -- "$work/busy")
 gives 0 'Text file busy' worker --once
 is 'a stored command that cannot be started now is tried again' '"delayed" 0' "$(json '.state, .attempts' "$id" | paste -sd' ')"
 fq kick "$id"
-for i in 1 2 3 4 5; do fq push -- true >/dev/null; done
+for _ in 1 2 3 4 5; do fq push -- true >/dev/null; done
 started=$(now_ms)
 worker --drain 2>"$work/said" & drained=$!
 only_one_left() { [ "$(fq stats --json | jq '.ready + .leased')" = 0 ]; }

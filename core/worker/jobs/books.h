@@ -17,24 +17,10 @@
 // fq, below us.
 #include "core/base/descriptor.h"
 // fq, this room.
+#include "core/worker/jobs/verdict_order.h"
 #include "core/worker/process/options.h"
 
 namespace fq::worker {
-
-/// A verdict with everything that it says, owned.
-struct VerdictOrder {
-  Receipt receipt;
-  MessageId id{};
-  Verdict verdict = Verdict::ack;
-  int64_t delay_ms = 0;
-  std::string reason;
-  std::optional<int> exit;
-  std::optional<int> signal;
-  std::string stderr_tail;
-  std::optional<JobOutput> output;
-  std::optional<uint64_t> run_us;
-  std::string said;  // once the verdict is given and holds; "": nothing
-};
 
 /// A message for a job, and the descriptor that the job inherits so that its message waits for it; those that
 /// were taken together share it. Null: the engine has nothing like it.
