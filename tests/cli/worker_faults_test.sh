@@ -114,8 +114,8 @@ is 'a stored command that cannot be started now is tried again' '"delayed" 0' "$
 fq kick "$id"
 for _ in 1 2 3 4 5; do fq push -- true >/dev/null; done
 started=$(now_ms)
-worker --drain 2>"$work/said" & drained=$!
-only_one_left() { [ "$(fq stats --json | jq '.ready + .leased')" = 0 ]; }
+"$FQ" worker --drain 2>"$work/said" 9>&- & drained=$!
+only_one_left() { [ "$(fq stats -q default --json | jq '.ready + .leased')" = 0 ]; }
 await only_one_left
 is 'and holds up no other' yes "$([ $(($(now_ms) - started)) -lt 8000 ] && echo yes)"
 kill -TERM $drained; wait $drained

@@ -76,7 +76,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
         return {};
       }));
       if (awaited_end > 0) {
-        FQ_TRY(flusher().wait_durable(awaited_end));
+        FQ_TRY(flusher().wait_durable_of_others(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
         if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
         if (reply.lost != lost) continue;
@@ -356,7 +356,7 @@ Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadl
   files().forget_before(shared.oldest_file.peek());
   if (lazy_bytes && clock().boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
     lazy_since_ms_ = 0;
-    return flusher().wait_durable(shared.committed_end.load(std::memory_order_acquire));
+    return flusher().wait_durable_of_others(shared.committed_end.load(std::memory_order_acquire));
   }
   return {};
 }

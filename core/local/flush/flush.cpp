@@ -50,6 +50,12 @@ Result<void> Flusher::wait_durable(uint64_t end) {
   }
 }
 
+Result<void> Flusher::wait_durable_of_others(uint64_t end) {
+  Result<void> durable = wait_durable(end);
+  if (durable.ok() || gate_.header().sync_failed.load(std::memory_order_acquire) != 0) return durable;
+  return Error{ErrorKind::later, std::move(durable).error().text, 0};
+}
+
 Result<void> Flusher::make_room() {
   SegmentHeader& header = gate_.header();
   const uint64_t goal = header.committed_end.load(std::memory_order_acquire);

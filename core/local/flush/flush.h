@@ -52,6 +52,8 @@ class Flusher {
   /// Returns once the stream is on disk up to `end`. An Error means unknown (`io`), naming the process
   /// that holds the flush lock where that is the reason.
   Result<void> wait_durable(uint64_t end);
+  /// Of what others have written: where their lock does not come, nothing that was asked for is unknown.
+  Result<void> wait_durable_of_others(uint64_t end);
   /// Writes what is committed, so that the ring gets room; waits for the disk only where messages do.
   Result<void> make_room();
   /// Before leaving: lazy bytes get as far as the kernel, from where a killed process cannot take them back.
