@@ -187,6 +187,8 @@ class Life {
     if (at == sizes_.end()) at = sizes_.begin();
     const MessageId id{at->first};
     const auto changed = q_.door().mutate(std::span(&id, 1), action);
+    // A kick has a push's room, and no more.
+    if (action == Action::kick && is_refused(changed)) return;
     REQUIRE(changed.ok());
     if (action == Action::cancel && changed->changed == 1) take(number(id));
   }
