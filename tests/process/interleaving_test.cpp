@@ -3,9 +3,15 @@
 // Two rebuilders, a rebuild beside a consumer that holds messages by living, and `queue remove` against push.
 
 // System.
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
+#include <vector>
+// fq, below us.
+#include "core/local/files/process_info.h"
 // Tests.
 #include "tests/process/held_message.h"
 #include "tests/process/poisoned.h"
@@ -25,6 +31,19 @@ bool has_open(const Child& child, const std::string& name) {
     for (const auto& each : std::filesystem::directory_iterator(descriptors, gone)) {
       if (std::filesystem::read_symlink(each.path(), gone).filename() == name) return true;
     }
+  }
+  return false;
+}
+
+/// Waits until the child has let go of `lock`, which it has while it looks for the segment: who rebuilds
+/// beside that trusts nobody, and raises the generation once more. False: 10 s were over.
+bool lets_go_of_lock(const Child& child, const Spool& spool) {
+  struct stat lock {};
+  REQUIRE(::stat(spool.queue("lock").c_str(), &lock) == 0);
+  const auto begin = Clock_::now();
+  for (; ms_since(begin) < 10'000; ::usleep(200)) {  // between two looks: nothing tells of a lock that goes
+    const std::vector<int> holders = flock_holders(lock.st_dev, lock.st_ino);
+    if (std::find(holders.begin(), holders.end(), child.pid()) == holders.end()) return true;
   }
   return false;
 }
@@ -75,6 +94,7 @@ TEST_CASE(
       REQUIRE(first.stopped());
       Child second = spool.start({"push", "second"});
       REQUIRE(has_open(second, awaited));
+      REQUIRE(lets_go_of_lock(second, spool));
       first.send(dies ? SIGKILL : SIGCONT);
       CHECK(first.end().exit == (dies ? -1 : 0));
       const Outcome end = second.end();
