@@ -5,6 +5,14 @@
 
 clear_all() { fq cancel --all --state all --yes >/dev/null || :; rm -rf "$work"/job*; }
 
+# end_job_behind_a_lock PAYLOAD: a push of that stops with the state lock, and stays so as `holder`; then the job ends.
+end_job_behind_a_lock() {
+  FQ_STOP_AT=push.appended:1 "$FQ" push "$1" >"$work/pushed" 2>&1 & holder=$!
+  await stopped $holder
+  echo >"$work/go"
+  await grep -q 'goes on trying' "$work/said"
+}
+
 # A stopped process holds the lock when a job ends: its verdict is given when the lock is free.
 mkdir -p "$FQ_SPOOL"
 printf '[queue."*"]\nlock_timeout = "200ms"\n' >"$FQ_SPOOL/fq.toml"
@@ -12,10 +20,7 @@ id=$(fq push 'done')
 mkfifo "$work/go"
 "$FQ" worker -- sh -c 'echo >>"$0"; read -r x <"$1"' "$work/job" "$work/go" 2>"$work/said" & worker=$!
 await holds_text "$work/job"
-FQ_STOP_AT=push.appended:1 "$FQ" push x >"$work/pushed" 2>&1 & holder=$!
-await stopped $holder
-echo >"$work/go"
-await grep -q 'goes on trying' "$work/said"
+end_job_behind_a_lock x
 gives 75 "process $holder" worker --once -- true
 kill -CONT $holder
 wait $holder
@@ -172,10 +177,7 @@ fq queue set lock_timeout=200ms
 id=$(fq push x)
 "$FQ" worker -- sh -c 'echo >>"$0"; read -r x <"$1"' "$work/job" "$work/go" 2>"$work/said" & worker=$!
 await holds_text "$work/job"
-FQ_STOP_AT=push.appended:1 "$FQ" push y >"$work/pushed" 2>&1 & holder=$!
-await stopped $holder
-echo >"$work/go"
-await grep -q 'goes on trying' "$work/said"
+end_job_behind_a_lock y
 kill -TERM $worker
 await gone_or_zombie $worker
 wait $worker

@@ -8,11 +8,11 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <future>
 #include <thread>
 // fq, below us.
 #include "core/base/clock.h"
+#include "core/redis/guard/packet.h"
 // Tests.
 #include "tests/redis/sharded_fixture.h"
 
@@ -27,26 +27,10 @@ struct Ends {
     workers = Descriptor(ends[0]);
     guards = Descriptor(ends[1]);
   }
-  void say(std::string_view packet) const {
-    REQUIRE(::send(workers.get(), packet.data(), packet.size(), MSG_NOSIGNAL) ==
-            static_cast<ssize_t>(packet.size()));
-  }
+  void say(std::string_view packet) const { answered(send_packet(workers, packet, -1)); }
   /// With a descriptor, which stays open here too.
   void say(std::string_view packet, const Descriptor& descriptor) const {
-    iovec bytes{const_cast<char*>(packet.data()), packet.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* const head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    const int number = descriptor.get();
-    std::memcpy(CMSG_DATA(head), &number, sizeof number);
-    REQUIRE(::sendmsg(workers.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size()));
+    answered(send_packet(workers, packet, descriptor.get()));
   }
   Descriptor workers, guards;
 };

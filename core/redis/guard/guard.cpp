@@ -3,12 +3,8 @@
 // System.
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <numeric>
 #include <vector>
 // fq, below us.
@@ -16,6 +12,7 @@
 #include "core/base/process_state.h"
 // fq, this room.
 #include "core/redis/catalog/queue_entry.h"
+#include "core/redis/guard/packet.h"
 #include "core/redis/records/packing.h"
 #include "core/redis/shard/round.h"
 
@@ -23,38 +20,9 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kPacketBytesMax = 256 * 1024;  // more than a socket lets through at once
-constexpr int64_t kRenewMs = 5'000;             // of the 15 s after which a server gives up
-constexpr int64_t kUnheardMs = 1'000;           // where a server did not hear it
-constexpr int64_t kGiveUpMs = 60'000;           // by then each server has given up the session itself
-
-struct Packet {
-  std::string text;
-  Descriptor descriptor;
-};
-
-/// An Error: the other end is gone.
-Result<Packet> receive(const Descriptor& socket) {
-  Packet packet;
-  packet.text.resize(kPacketBytesMax);
-  iovec bytes{packet.text.data(), packet.text.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  const ssize_t got = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
-  if (got <= 0) return sys_error("receive", "the worker", got < 0 ? errno : ECONNRESET);
-  packet.text.resize(static_cast<size_t>(got));
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(head), sizeof number);
-    packet.descriptor = Descriptor(number);
-  }
-  return packet;
-}
+constexpr int64_t kRenewMs = 5'000;    // of the 15 s after which a server gives up
+constexpr int64_t kUnheardMs = 1'000;  // where a server did not hear it
+constexpr int64_t kGiveUpMs = 60'000;  // by then each server has given up the session itself
 
 /// Each job has one.
 void allow_many_descriptors() {
@@ -68,7 +36,7 @@ void allow_many_descriptors() {
 
 Result<GuardedWorker> hear_worker(const Descriptor& socket) {
   const Error stranger{ErrorKind::usage, "its input is no worker's; fq worker starts it", 0};
-  Result<Packet> packet = receive(socket);
+  Result<Packet> packet = receive_packet(socket);
   if (!packet || word_of(packet->text) != GuardWord::worker) return stranger;
   std::optional<GuardedWorker> worker = worker_in(packet->text);
   return worker ? Result<GuardedWorker>(std::move(*worker)) : stranger;
@@ -117,7 +85,7 @@ void Guard::wait(int64_t until_ms) {
 Guard::Heard Guard::hear() {
   pollfd socket{socket_.get(), POLLIN, 0};
   if (::poll(&socket, 1, 0) <= 0) return Heard::nothing;
-  Result<Packet> packet = receive(socket_);
+  Result<Packet> packet = receive_packet(socket_);
   if (!packet) return Heard::death;
   if (word_of(packet->text) == GuardWord::end) return Heard::end;
   std::optional<GuardedJob> job =

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 // fq, this room.
 #include "core/redis/guard/guard_words.h"
+#include "core/redis/guard/packet.h"
 
 namespace fq {
 
@@ -48,7 +47,8 @@ int spawn(const char* program, int socket) {
 }  // namespace
 
 WorkerGuard::~WorkerGuard() {
-  if (socket_) static_cast<void>(send(packet_of_end(), -1));  // one that is gone needs not hear it
+  if (socket_)
+    static_cast<void>(send_packet(socket_, packet_of_end(), -1));  // one that is gone needs not hear it
 }
 
 Result<void> WorkerGuard::start() {
@@ -60,30 +60,10 @@ Result<void> WorkerGuard::start() {
   if (const int failed = spawn(access_.guard_program, its.get()); failed != 0)
     return guard_error("start", failed);
   socket_ = std::move(ours);
-  Result<void> told =
-      send(packet_of(GuardedWorker{access_.spool, access_.password, nonce_, tags_, ::getpid()}), -1);
+  Result<void> told = send_packet(
+      socket_, packet_of(GuardedWorker{access_.spool, access_.password, nonce_, tags_, ::getpid()}), -1);
   if (!told) socket_.close();  // one that does not know whose it is guards nothing: the next job has another
   return told;
-}
-
-/// One that does not take it does not stop its worker.
-Result<void> WorkerGuard::send(std::string_view packet, int descriptor) const {
-  iovec bytes{const_cast<char*>(packet.data()), packet.size()};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  if (descriptor >= 0) {
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* const head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
-  }
-  if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return guard_error("send", errno);
-  return {};
 }
 
 Result<std::optional<int>> WorkerGuard::hold_for_job(std::span<const MessageId> ids,
@@ -96,7 +76,7 @@ Result<std::optional<int>> WorkerGuard::hold_for_job(std::span<const MessageId> 
   Descriptor jobs(ends[1]);
   do {
     const size_t count = std::min(ids.size(), kGuardedIdsMax);
-    Result<void> told = send(packet_of(ids.first(count), limit_ms), its.get());
+    Result<void> told = send_packet(socket_, packet_of(ids.first(count), limit_ms), its.get());
     if (!told && told.error().sys == EPIPE) socket_.close();  // it is gone: the next job has another
     FQ_TRY(std::move(told));
     ids = ids.subspan(count);

@@ -34,8 +34,6 @@ class WorkerGuard {
 
  private:
   Result<void> start();
-  /// `descriptor`: goes with it, none: -1.
-  Result<void> send(std::string_view packet, int descriptor) const;
 
   const ServerAccess access_;
   const std::string nonce_;

@@ -105,7 +105,10 @@ Result<bool> RedisEvents::has_tag(uint64_t id) {
   words.insert(words.end(), ids.begin(), ids.end());
   FQ_TRY_SET(const Reply reply, shard_.look(words));
   for (const uint64_t each : unknown) tagged_[each] = false;
-  for (const Reply& each : reply.at(1).items) tagged_[parse_decimal(each.text).value_or(id)] = true;
+  for (const Reply& each : reply.at(1).items) {
+    const std::optional<uint64_t> tagged = parse_decimal(each.text);
+    if (tagged && unknown.contains(*tagged)) tagged_[*tagged] = true;
+  }
   return tagged_[id];
 }
 
