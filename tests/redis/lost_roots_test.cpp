@@ -40,6 +40,20 @@ TEST_CASE("who waits for work of a queue that is gone is told so, also where ano
   CHECK(again.error().kind == ErrorKind::missing);
 }
 
+TEST_CASE("a worker begins also where the first shard has lost what it begins with") {
+  const Sharded s(8);
+  command(s.server, {"DEL", tag_of(s.server, 0) + "h"});
+  const auto queue = s.another();
+  CHECK(answered(queue->policy_is_current({})));
+  FileIdentity file;
+  file.device = 1;
+  CHECK_FALSE(answered(queue->policy_is_current(file)));
+  answered(queue->policy_load({}, file, nullptr));
+  CHECK(answered(queue->policy_is_current(file)));
+  CHECK(queue->settings().ok());
+  REQUIRE(queue->attend({}).ok());
+}
+
 TEST_CASE("a shard that has lost what it begins with is named, once nothing else is left to take") {
   const Sharded s(8);
   std::string other;

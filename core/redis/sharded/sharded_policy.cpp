@@ -8,7 +8,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kIdentityField = {"identity"};
+constexpr std::array<std::string_view, 2> kIdentityFields = {"identity", "schema"};
 
 bool is_of(PolicyKey key, const PolicyPatch& patch) {
   const auto is_it = [&](const PolicyValue& value) { return value.key == key; };
@@ -28,20 +28,21 @@ Result<void> check_scope(const PolicyValues& values) {
 
 }  // namespace
 
-/// Of those that answer: one that is away is looked at when it is back.
+/// Of those that answer: one that is away is looked at when it is back, and one that has lost its root serves
+/// nothing.
 Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
-  const std::vector<Result<Reply>> roots = shards_.roots_each(kIdentityField);
+  const std::vector<Result<Reply>> roots = shards_.roots_each(kIdentityFields);
   std::optional<size_t> first;
   for (size_t shard = 0; shard < roots.size(); ++shard) {
     const Result<Reply>& root = roots[shard];
     if (!root && !is_away(root.error())) return root.error();
-    if (!root) continue;
+    const bool is_there = root && root->at(1).is_text();  // each root has a schema
+    if (!is_there) continue;
     if (!first) first = shard;
     const Reply &here = root->at(0), &there = roots[*first]->at(0);
     if (here.is_text() != there.is_text() || here.text != there.text) return false;
   }
-  if (!first) return roots[0].error();
-  return shards_.at(*first).policy().is_current(identity);
+  return shards_.at(first.value_or(0)).policy().is_current(identity);
 }
 
 Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
@@ -52,7 +53,7 @@ Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& ident
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
     Result<void> loaded = shards_.at(shard).policy().load(policy, identity, text);
     if (loaded) continue;
-    if (!is_away(loaded.error())) return loaded;
+    if (!serves_nothing(loaded.error())) return loaded;
     away = loaded.error();
     ++lost;
   }
@@ -70,7 +71,7 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
     Result<void> set = shards_.at(shard).policy().set(path, patch, shard == 0);
     if (set) continue;
-    if (!is_away(set.error())) return set;
+    if (!serves_nothing(set.error())) return set;
     if (!away || set.error().kind == ErrorKind::io) away = set.error();
     ++lost;
   }

@@ -14,6 +14,7 @@
 // fq, this room.
 #include "core/redis/redis_queue.h"
 #include "core/redis/waits/root_hints.h"
+#include "core/redis/wire/answer.h"
 
 namespace fq {
 
@@ -24,6 +25,9 @@ inline constexpr uint32_t kTurnsPerShard = 16;
 inline bool is_away(const Error& error) {
   return error.kind == ErrorKind::later || error.kind == ErrorKind::io;
 }
+
+/// Likewise, or it has lost what it begins with, which keeps nobody from the others.
+inline bool serves_nothing(const Error& error) { return is_away(error) || says_lost_root(error); }
 
 class Shards {
  public:
@@ -74,7 +78,7 @@ class Shards {
   auto first_there(Ask ask) -> decltype(ask(std::declval<RedisQueue&>())) {
     for (size_t shard = 0;; ++shard) {
       auto said = ask(at(shard));
-      if (said || !is_away(said.error()) || shard + 1 == count()) return said;
+      if (said || !serves_nothing(said.error()) || shard + 1 == count()) return said;
     }
   }
   /// What is told is without this one.

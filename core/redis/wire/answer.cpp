@@ -14,6 +14,7 @@ constexpr std::string_view kWhenDone = "; try again when some are done";
 constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
 constexpr std::string_view kShort = "FQSHORT", kLong = "FQLONG";
 constexpr std::string_view kQueue = "queue: ", kResume = "run fq queue resume";
+constexpr std::string_view kLostKey = " has lost the key ";
 constexpr std::string_view kMissing = " has no such queue any more; the first push makes it";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
@@ -153,13 +154,17 @@ bool says_missing(const Error& error) {
 
 Error lost_root(Error missing, const std::string& root, const std::string& queue) {
   missing.text.resize(missing.text.size() - kMissing.size());
-  missing.text += " has lost the key " + in_quotes(root) +
+  missing.text += std::string(kLostKey) + in_quotes(root) +
                   " or a part of it, without which it serves nothing of that shard; restore its data, or "
                   "give the queue up: "
                   "fq queue remove " +
                   queue;
   missing.kind = ErrorKind::unusable;
   return missing;
+}
+
+bool says_lost_root(const Error& error) {
+  return error.kind == ErrorKind::unusable && error.text.find(kLostKey) != std::string::npos;
 }
 
 bool says_full(const Error& error) {

@@ -21,6 +21,7 @@ bool says_missing(const Error& error);
 /// The same of one that is there: of this shard its server has lost the key that everything begins with, or a
 /// part of it.
 Error lost_root(Error missing, const std::string& root, const std::string& queue);
+bool says_lost_root(const Error& error);
 
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
