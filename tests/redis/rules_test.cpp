@@ -1,6 +1,6 @@
 // rules_test - rules for tenants on a server: which of them match, what tenants may hold, a load that broke
 // off.
-#include "tests/redis/fixture.h"
+#include "tests/redis/relay.h"
 
 // System.
 #include <algorithm>
@@ -216,6 +216,39 @@ TEST_CASE("however many tenants have settings, all of them are told, by name") {
     if (from.text.empty()) break;
   }
   CHECK(count == kTenants + 2);
+}
+
+TEST_CASE("of two files that are loaded at once the later one holds, and under its own name") {
+  const TestServer server;
+  const auto other = open_on(real_time_engine(), server.spool());
+  const Policy first{{value(PolicyKey::attempts, 2)}, {{"t", {value(PolicyKey::weight, 2'000)}}}, {}};
+  const Policy second{{value(PolicyKey::attempts, 3)}, {{"t", {value(PolicyKey::weight, 3'000)}}}, {}};
+  const std::string step = GENERATE("follow", "loaded");
+  bool is_between = false;
+  Relay relay(server, [&](const std::string& asked) {
+    if (!is_between && asked.find("\r\n" + step + "\r\n") != std::string::npos)
+      is_between = other->policy_load(second, {.inode = 2}).ok();
+    return std::string();
+  });
+  const auto queue = open_on(real_time_engine(), relay.spool());
+  CHECK(queue->policy_load(first, {.inode = 1}).ok());
+  CHECK(is_between);
+  CHECK(answered(queue->settings()).attempts_max == 3);
+  CHECK(answered(queue->policy_is_current({.inode = 2})));
+}
+
+TEST_CASE("of a file that one of its tenants cannot follow nothing holds, and the one before does") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  REQUIRE(queue->policy_load({{value(PolicyKey::attempts, 2)}, {}, {}}, {.inode = 1}).ok());
+  const std::string tenants = "fq1:fq:{default:0:0}:cn";
+  for (size_t i = 0; i <= 10'000; ++i) command(server, {"ZADD", tenants, "0", "a/" + std::to_string(i)});
+  const Policy refused{{value(PolicyKey::attempts, 3)}, {{"a", {value(PolicyKey::max_messages, 5)}}}, {}};
+  const Result<void> loaded = queue->policy_load(refused, {.inode = 2});
+  REQUIRE_FALSE(loaded.ok());
+  CHECK(loaded.error().kind == ErrorKind::config);
+  CHECK(answered(queue->settings()).attempts_max == 2);
+  CHECK(answered(queue->policy_is_current({.inode = 1})));
 }
 
 TEST_CASE("more patterns than a server holds each tenant against are a fault of the file") {

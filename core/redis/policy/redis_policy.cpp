@@ -166,11 +166,19 @@ Result<std::string> RedisPolicy::kept() {
   return reply.at(1).at(kText).text;
 }
 
-/// First what holds from now on, also for whoever comes; then those who are there follow, page by page; and
-/// only then it is this file's: what breaks off in between is begun anew by whoever asks next.
 Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
   FQ_TRY(check_values(policy.queue));
   FQ_TRY(check_patterns(policy.tenants));
+  FQ_TRY_SET(const Entry entry, put_in(policy));
+  FQ_TRY(follow(entry));
+  const std::string kept = text == nullptr ? std::string() : "=" + *text;
+  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), entry.mark, kept}));
+  return {};
+}
+
+/// What holds from now on, also for whoever comes. It is of no file until it is finished: what breaks off in
+/// between is begun anew by whoever asks next.
+Result<RedisPolicy::Entry> RedisPolicy::put_in(const Policy& policy) {
   ArgumentList arguments;
   arguments.borrow("file");
   arguments.add(policy_bytes(policy.queue));
@@ -183,14 +191,19 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
   };
   for (const PoolRule& pool : policy.pools) FQ_TRY(add(pool.name, pool.values));
   for (const TenantRule& rule : policy.tenants) FQ_TRY(add(rule.pattern, rule.values));
-  FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
   FQ_TRY(check_taken(reply, ErrorKind::config));
-  for (std::string page = reply.at(1).at(1).text; !page.empty(); page = reply.at(1).at(1).text) {
-    FQ_TRY_SET(reply, shard_.change("change", {"follow", page}));
+  return Entry{reply.at(1).at(1).text, reply.at(1).at(2).text};
+}
+
+/// Those who are there, page by page. Where another file was put in meanwhile, that one is for whoever did
+/// so.
+Result<void> RedisPolicy::follow(Entry entry) {
+  while (!entry.page.empty()) {
+    FQ_TRY_SET(const Reply reply, shard_.change("change", {"follow", entry.page, entry.mark}));
     FQ_TRY(check_taken(reply, ErrorKind::config));
+    entry.page = reply.at(1).at(1).text;
   }
-  const std::string kept = text == nullptr ? std::string() : "=" + *text;
-  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), kept}));
   return {};
 }
 

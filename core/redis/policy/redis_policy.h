@@ -25,6 +25,13 @@ class RedisPolicy {
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:
+  /// A file that was put in and is not followed by all yet.
+  struct Entry {
+    std::string page;  // of those who are to follow; "": none
+    std::string mark;  // of two that are put in at once only the later one is finished
+  };
+  Result<Entry> put_in(const Policy& policy);
+  Result<void> follow(Entry entry);
   Result<void> read_overrides();
 
   Shard& shard_;

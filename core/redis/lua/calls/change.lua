@@ -75,14 +75,21 @@ local function put_together(call, file, set)
   return 'ok'
 end
 
+-- Of two that put one in at the same time only the later one may say whose it is.
+local function mark_of_file(call) return tostring(math.abs(call.rules)) end
+
 local CHANGES = {
   edit = edit.run,
   cancel = function(call, args) return each(call, args, cancel) end,
   kick = function(call, args) return each(call, args, kick) end,
   kick_fresh = function(call, args) return each(call, args, kick_fresh) end,
   -- The layer of the policy file: values, how many pools, of each name and values, then of each rule pattern and values.
-  -- It is of no file until all tenants follow it: where the next page of them begins, '': that is done.
+  -- It is of no file until all tenants follow it: where the next page of them begins, '': that is done; and its mark.
+  -- Nothing is done of one that a tenant it names cannot follow.
   file = function(call, args)
+    for at = 6 + 2 * tonumber(args[5]), #args, 2 do
+      if not amounts.may_set(call, args[at], records.add_policy({}, args[at + 1])) then return {'below'} end
+    end
     local said = put_together(call, args[4], redis.call('HGET', call.root, 'set'))
     if said ~= 'ok' then return {said} end
     redis.call('HSET', call.root, 'identity', '')
@@ -90,18 +97,20 @@ local CHANGES = {
     for _ = 1, tonumber(args[5]) do all[args[at]], at = records.add_policy({}, args[at + 1]), at + 2 end
     terms.set_pools(call, all)
     rules.set(call, args, at)
-    return {said, (had_rules or call.rules > 0) and 'm' or ''}
+    return {said, (had_rules or call.rules > 0) and 'm' or '', mark_of_file(call)}
   end,
-  -- Where a page of them begins. Likewise.
+  -- Where a page of them begins, the mark. Likewise; 'other': another one came since, and goes on by itself.
   follow = function(call, args)
+    if args[5] ~= mark_of_file(call) then return {'other', ''} end
     local paths, next_page = rules.tenants(call, args[4])
     if not terms.follow(call, paths) then return {'below'} end
     return {'ok', next_page}
   end,
-  -- identity, "=" and its text where that is to be kept: it is of that file.
+  -- identity, mark, "=" and its text where that is to be kept: it is of that file. Likewise.
   loaded = function(call, args)
+    if args[5] ~= mark_of_file(call) then return {'other'} end
     redis.call('HSET', call.root, 'identity', args[4])
-    if args[5] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[5], 2)) end
+    if args[6] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[6], 2)) end
     return {'ok'}
   end,
   -- What is set at run time of the queue, and what is so no more; 1: this shard tells of it.

@@ -111,15 +111,16 @@ end
 
 -- Whether all that it and those below it hold can be summed in one call.
 local TENANTS = 10000
+local function range_below(path) return '[' .. path .. '/', '(' .. path .. '0' end  -- '0' is the byte behind '/'
 local function below(call, path)
-  local first, last = '[' .. path .. '/', '(' .. path .. '0'  -- '0' is the byte behind '/'
+  local first, last = range_below(path)
   local found = redis.call('ZRANGEBYLEX', call.tag .. 'cn', first, last, 'LIMIT', 0, TENANTS + 1)
   found[#found + 1] = path
   return found
 end
 function M.may_set(call, path, values)
   if values[MESSAGES] == nil and values[BYTES] == nil then return true end
-  return at(call, path) ~= nil or #below(call, path) <= TENANTS
+  return at(call, path) ~= nil or redis.call('ZLEXCOUNT', call.tag .. 'cn', range_below(path)) < TENANTS
 end
 
 local function held_below(call, path, of_tenant)
