@@ -100,10 +100,6 @@ void RobustMutex::consistent() { FQ_ASSERT(pthread_mutex_consistent(&mutex_) == 
 
 void RobustMutex::unlock() { FQ_ASSERT(pthread_mutex_unlock(&mutex_) == 0); }
 
-void RobustMutex::lock() { FQ_ASSERT(take(INT32_MAX) == Taken::clean); }
-
-bool RobustMutex::try_lock() { return try_take() == Taken::clean; }
-
 int RobustMutex::holder() const {
   // The word and not glibc's owner field, which a holder writes later: it may be stopped in between.
   const auto word = static_cast<uint32_t>(__atomic_load_n(&mutex_.__data.__lock, __ATOMIC_RELAXED));

@@ -1,8 +1,7 @@
 // robust_mutex - a lock in shared memory that tells when its holder died.
 //
 // pthread, process-shared, robust, type normal: neither Boost's interprocess mutexes (not robust in 1.74) nor
-// anything that keeps state which a dead process could spoil. It has lock, try_lock and unlock, so
-// boost::interprocess::scoped_lock takes it; take() tells what a death means.
+// anything that keeps state which a dead process could spoil.
 //
 // A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
 // locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take
@@ -35,10 +34,6 @@ class RobustMutex {
   Taken try_take();
   void consistent();
   void unlock();
-
-  // For boost::interprocess::scoped_lock.
-  void lock();
-  bool try_lock();
 
   /// The thread that holds it now, 0 for none. A hint: it may be gone when this returns.
   int holder() const;

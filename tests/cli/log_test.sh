@@ -231,6 +231,9 @@ await stopped $popper
 is 'its name is gone' no "$([ -e "$journal/1.fqj" ] && echo yes || echo no)"
 gives 0 '' fq log
 is 'a file that goes is no loss' '11 40' "$(awk '$2 == "pushed" { print $3 }' "$work/out" | sed -n '1p;$p' | paste -sd' ')"
+# Who comes beside it writes nothing of what it would do then, nor waits.
+before=$(FQ_KILL_AT=compaction.low "$FQ" pop)
+is 'who is stopped while files go holds up no pop' '0 yes' "$? $([ -n "$before" ] && echo yes || echo no)"
 kill -CONT $popper; wait $popper
 gives 0 '' fq log
 # A damaged place and a missing file in one log.
