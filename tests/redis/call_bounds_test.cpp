@@ -165,4 +165,20 @@ TEST_CASE("a push behind very many timers that come due at one moment waits for 
   CHECK(members_of(server, "q:a") == kTimers);
 }
 
+TEST_CASE("a group that has as many as a call takes is served at once, and the others gather on") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  PolicyValues values = {{PolicyKey::linger, 3'600'000, 0, {}}};
+  if (GENERATE(true, false)) values.push_back({PolicyKey::batch, 5'000, 0, {}});
+  answered(queue->policy_load({values, {}, {}}, {.inode = 1}));
+  LeaseRequest grouped = for_a_minute();
+  grouped.grouped = true;
+  push_copies(*queue, 4'095, message_for("t"));
+  CHECK(answered(queue->lease(grouped)).deliveries.empty());
+  push_copies(*queue, 2, message_for("t"));
+  CHECK(answered(queue->lease(grouped)).deliveries.size() == 4'096);
+  CHECK(answered(queue->lease(grouped)).deliveries.empty());
+}
+
 }  // namespace fq::test

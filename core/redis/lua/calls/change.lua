@@ -55,21 +55,15 @@ local function note_set(call, path, set, unset)
 end
 
 -- What holds at the top of the tree, after one of its layers changed.
-local ORDER, SCOPE, FAIR_BY, LINGER, BATCH = 1, 2, 3, 5, 12
-local FIFO = 1
 local function put_together(call, file, set)
-  local values = records.add_policy(records.add_policy({}, file or ''), set or '')
-  local fair_by = values[FAIR_BY] and values[FAIR_BY][1] or costs.TURNS
-  local linger, batch = values[LINGER] and values[LINGER][1] or 0, values[BATCH] and values[BATCH][1] or math.huge
-  local order, scope = values[ORDER] and values[ORDER][1] or 0, values[SCOPE] and values[SCOPE][1] or 0
-  local ranked = scope == 1 and order ~= FIFO
-  if not ranks.may_set(call, ranked) then return 'ranks' end
-  if not terms.may_set_fair_by(call, fair_by) then return 'many' end
-  if not groups.may_set(call, linger, batch) then return 'ready' end
-  ranks.set(call, ranked)
-  terms.set_fair_by(call, fair_by)
-  groups.set(call, linger, batch)
-  terms.set_queue(call, values)
+  local new = settings.of(file, set)
+  if not ranks.may_set(call, new.ranked) then return 'ranks' end
+  if not terms.may_set_fair_by(call, new.fair_by) then return 'many' end
+  if not groups.may_set(call, new.linger, new.batch) then return 'ready' end
+  ranks.set(call, new.ranked)
+  terms.set_fair_by(call, new.fair_by)
+  groups.set(call, new.linger, new.batch)
+  terms.set_queue(call, new.values)
   awaited.widen(call)
   redis.call('HSET', call.root, 'file', file or '', 'set', set or '')
   return 'ok'

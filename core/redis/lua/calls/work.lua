@@ -13,7 +13,6 @@ local M = {}
 local WANTED = '<dddddI4BBBBdBBc0'
 local VERDICTS, LEASES = 1, 2  -- that are said again
 local LISTENS, RUNG = 1, 2     -- where nothing is taken it hears of what comes; it comes since it heard of something
-local GROUP = 4096     -- of one call
 local ACK, RETRY, RELEASE, BURY = 0, 1, 2, 3  -- Verdict
 local WITH_RECORD = 64 -- deliveries whose records come with them; the client asks for those of the others
 
@@ -24,7 +23,7 @@ local function read_wanted(call, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
   terms.watch, w.any_first, w.terms = watch == 1, any_first == 1, terms
-  w.group_max = math.min(w.group_max, GROUP, call.settings.batch)
+  w.group_max = math.min(w.group_max, call.settings.batch)
   w.listens, w.rung = bells_said % RUNG == LISTENS, bells_said >= RUNG
   return w
 end

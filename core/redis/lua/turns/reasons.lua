@@ -1,7 +1,6 @@
 -- reasons - what keeps the messages of a tenant from being served now; and what starts use up that are only thought
 -- of.
 local M = {}
-local UNLIMITED = 9e18  -- no number that is told is as large
 
 -- Each: kind, the node or pool whose limit it is, how many run and how many may (-1: that is not what is in the
 -- way), the interval of a rate, and until when (-1: nobody knows).
@@ -13,8 +12,8 @@ function M.of(call, n)
   end
   local own = n.own
   if own.blocked then
-    local batch = call.settings.batch
-    add('gathering', n.path, own.count, batch < UNLIMITED and batch or nil, nil, own.since + call.settings.linger)
+    local s = call.settings
+    add('gathering', n.path, own.count, s.has_batch and s.batch or nil, nil, own.since + s.linger)
   end
   local function add_limits(prefix, name, l, run, lent_name, lent_rate)
     if run >= l.concurrency or not lent.has_room(call, lent_name, run) then add(prefix .. 'concurrency', name, run, l.concurrency) end
