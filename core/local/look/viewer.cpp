@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 // fq, below us.
 #include "core/api/receipt.h"
 #include "core/base/host_name.h"
@@ -84,6 +85,27 @@ Result<void> Viewer::add_run(const Snapshot& snapshot, MessageInfo& info) {
   return {};
 }
 
+/// What a step of it waits for stands in no item, unless it was copied forward since.
+Result<void> Viewer::add_waits(const Snapshot& snapshot, const MessageItem& item, MessageInfo& info) {
+  if (snapshot.state != State::held) return {};
+  std::array<uint64_t, kWaitsMax> ids;
+  uint32_t count = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    count = 0;
+    const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{snapshot.id});
+    const bool held = slot && state_of(schedule().messages().entry(*slot)) == SlotState::held;
+    if (held) count = schedule().dependents().waits_of(*slot, ids);
+    return {};
+  }));
+  const std::span waits = std::span(ids).first(count);
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!waits_for_step(terms ? terms->after : Bytes(), waits)) return {};
+  info.after.clear();
+  for (const uint64_t id : waits) info.after.push_back(MessageId{id});
+  std::sort(info.after.begin(), info.after.end());
+  return {};
+}
+
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
 /// much as can be read.
 Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
@@ -93,6 +115,7 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
     if (readable) describe_item(messages_.item(), info);
+    if (readable) FQ_TRY(add_waits(snapshot, messages_.item(), info));
     PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
     Payload payload;
     const Result<void> has = readable ? messages_.payload(memory, payload)

@@ -26,6 +26,7 @@ class Viewer : private Linked {
  private:
   Result<MessageInfo> describe(const Snapshot& snapshot);
   Result<void> add_run(const Snapshot& snapshot, MessageInfo& info);
+  Result<void> add_waits(const Snapshot& snapshot, const MessageItem& item, MessageInfo& info);
   Result<void> add_item(const Snapshot& snapshot, MessageInfo& info);
   Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, this room.
+#include "core/local/read/item_view.h"
 
 namespace fq {
 
@@ -14,15 +16,6 @@ PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const Ev
   past.serial = serial;
   past.pid = detail.pid;
   return past;
-}
-
-/// What a step of it waits for, which its push does not tell.
-bool is_of_step(Bytes after, const std::vector<uint64_t>& waits) {
-  return std::any_of(waits.begin(), waits.end(), [&](uint64_t id) {
-    for (size_t at = 0; at + 8 <= after.size(); at += 8)
-      if ((get_number<uint64_t>(after.data() + at) & kMessageIdMax) == id) return false;
-    return true;
-  });
 }
 
 std::vector<std::byte> after_of_step(const std::vector<uint64_t>& waits) {
@@ -100,8 +93,8 @@ Result<void> Carried::tell(Link& link) {
     if (!snapshot_.has_key) terms->key = {};
     if (!snapshot_.has_key) terms->debounced = false;
     terms->key_lost = snapshot_.key_lost;
-    after_ =
-        is_of_step(terms->after, waits_) ? after_of_step(waits_) : after_now(terms->after, waits_, failed_);
+    after_ = waits_for_step(terms->after, waits_) ? after_of_step(waits_)
+                                                  : after_now(terms->after, waits_, failed_);
     terms->suspended = snapshot_.suspended;
     terms->wait_failed = snapshot_.wait_failed;
     if (!snapshot_.in_transit) terms->transit.reset();

@@ -1,5 +1,7 @@
 #include "core/local/read/item_view.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
@@ -23,6 +25,14 @@ std::vector<MessageId> after_of(const MessageItem& item) {
 }
 
 }  // namespace
+
+bool waits_for_step(Bytes after, std::span<const uint64_t> waits) {
+  return std::any_of(waits.begin(), waits.end(), [&](uint64_t id) {
+    for (size_t at = 0; at + 8 <= after.size(); at += 8)
+      if ((get_number<uint64_t>(after.data() + at) & kMessageIdMax) == id) return false;
+    return true;
+  });
+}
 
 void describe_item(const MessageItem& item, MessageInfo& info) {
   info.tenant = item.tenant;

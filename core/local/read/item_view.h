@@ -1,6 +1,8 @@
 // item_view - a message's record, as the door tells it.
 #pragma once
 
+// System.
+#include <span>
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/journal/codec.h"
@@ -8,6 +10,10 @@
 #include "core/local/read/message_reader.h"
 
 namespace fq {
+
+/// Whether a held message waits for what a step of it named, of which its push tells nothing: then it waits
+/// for that alone. `after`: of its push.
+bool waits_for_step(Bytes after, std::span<const uint64_t> waits);
 
 /// All but its payload. Other fields of `info` stay.
 void describe_item(const MessageItem& item, MessageInfo& info);
