@@ -93,6 +93,23 @@ if [ "$(id -u)" != 0 ]; then
   is 'where one may not write' 1 "$(grep -c 'you may not write to' "$work/out")"
 fi
 
+# What its owner may not write. To root all is open, so another user looks.
+if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
+  mkdir "$work/own"; cp "$FQ" "$work/own/fq"; chmod 755 "$work" "$work/own/fq"
+  as() { "$@"; }
+  [ "$(id -u)" != 0 ] || { chown 65534:65534 "$work/own"; as() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }; }
+  export FQ_SPOOL=$work/own/spool
+  as "$work/own/fq" push x >/dev/null
+  gives 0 '' as "$work/own/fq" doctor
+  for part in queues queues/default queues/default/journal queues/default/lock queues/default/segment .; do
+    as chmod a-w "$FQ_SPOOL/$part"
+    gives 69 '' as "$work/own/fq" doctor
+    is "$part is closed" 1 "$(grep -c "you may not read and write $FQ_SPOOL\(/$part\)\?$" "$work/out")"
+    as chmod u+w "$FQ_SPOOL/$part"
+  done
+  gives 0 '' as "$work/own/fq" doctor
+fi
+
 gives 64 'takes no operand' fq doctor here
 gives 64 'unknown option' fq doctor --fix
 gives 64 'not a format' fq doctor --format sh

@@ -16,6 +16,8 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <vector>
 // fq, below us.
 #include "core/base/process_state.h"
 #include "core/base/text/counted.h"
@@ -187,6 +189,38 @@ std::vector<int> jobs_of(Disk& disk, const std::vector<int>& attached) {
   return pids;
 }
 
+/// The first part of a place that its user may not read and write; "": there is none.
+std::string closed_part(const std::string& place, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    const std::string path = place + part;
+    struct stat about {};
+    const bool there = ::stat(path.c_str(), &about) == 0;
+    if (!there && errno != EACCES) continue;
+    const int rights = R_OK | W_OK | (S_ISDIR(about.st_mode) ? X_OK : 0);
+    const bool open =
+        there && (::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0 || errno == EROFS);
+    if (!open) return path;
+  }
+  return "";
+}
+
+/// True: a row says which part of it is closed.
+bool is_closed(const std::string& about, const std::string& place, const std::vector<std::string>& parts,
+               std::vector<DoctorRow>& rows) {
+  const std::string closed = closed_part(place, parts);
+  if (closed.empty()) return false;
+  add_row(rows, about, "you may not read and write " + closed, Health::fault,
+          "correct its owner and permissions");
+  return true;
+}
+
+/// What every command opens.
+std::vector<std::string> parts_of_queue() {
+  std::vector<std::string> parts{"", "/lock", "/segment"};
+  for (const char* name : kQueueDirectories) parts.push_back("/" + std::string(name));
+  return parts;
+}
+
 void examine_queue(const std::string& spool, const std::string& name, std::vector<DoctorRow>& rows) {
   const std::string about = "queue " + name;
   const Result<std::unique_ptr<Disk>> disk = open_queue_directory(spool, name);
@@ -194,6 +228,7 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
     add_row(rows, about, disk.error().text, Health::fault, "fq cannot use it as it is");
     return;
   }
+  if (is_closed(about, spool + "/queues/" + name, parts_of_queue(), rows)) return;
   Result<LockFile> lock = LockFile::open(**disk, "lock", false);
   std::vector<int> attached;
   if (lock.ok()) attached = lock->holders();
@@ -250,7 +285,7 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   if (!there) examine_parent(spool, path, rows);
   if (there) {
     const Result<void> fit = check_spool(spool);
-    if (fit.ok()) add_row(rows, "spool", spool);
+    if (fit.ok() && !is_closed("spool", spool, {"", "/queues"}, rows)) add_row(rows, "spool", spool);
     if (!fit.ok()) add_unfit_spool(fit.error(), rows);
   }
   examine_mount(path, rows);
