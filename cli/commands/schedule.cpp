@@ -97,11 +97,19 @@ Result<std::string> named(const Arguments& arguments) {
   return operands[1];
 }
 
+/// A word that no field of five is: all of SPEC.
+bool is_whole_spec(const std::string& word) {
+  return word.starts_with('@') || word.find(' ') != std::string::npos;
+}
+
 /// "SPEC is one argument": five fields that were not quoted.
 Result<void> check_operands(const std::vector<std::string>& operands) {
   if (operands.size() < 3)
     return usage_error("schedule set", "needs NAME and SPEC, as in fq schedule set nightly '0 3 * * *'");
   if (operands.size() <= 4) return {};
+  if (is_whole_spec(operands[2]))
+    return usage_error("PAYLOAD", "is one argument, " + std::to_string(operands.size() - 3) +
+                                      " were given; quote it, or put -- before a command");
   return usage_error("SPEC",
                      "is one argument; quote it, as in '" + operands[2] + " " + operands[3] + " ...'");
 }

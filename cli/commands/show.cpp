@@ -65,14 +65,6 @@ class Facts {
   Table table_{{0, 1}};
 };
 
-/// "HOME, PATH" of "HOME=/root", "PATH=/bin".
-std::string names_text(const std::vector<std::string>& variables) {
-  std::string text;
-  for (const std::string& variable : variables)
-    text.append(text.empty() ? "" : ", ").append(variable, 0, variable.find('='));
-  return text;
-}
-
 std::string last_error_text(const LastError& error) {
   std::string text = local_time_text(error.at_wall_ms);
   const std::string status = status_text(error.exit, error.signal, error.reason);
@@ -126,7 +118,6 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.command) {
     facts.add("command", command_text(*message.command));
     facts.add("cwd", shown(message.command->cwd));
-    // Not their values: they may be secrets.
     if (!message.command->env.empty())
       facts.add("env", shown_short(names_text(message.command->env), kFactColumns));
   }

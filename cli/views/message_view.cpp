@@ -56,20 +56,6 @@ void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
   text.empty() ? json.null() : json.text(text);
 }
 
-void write_variables(JsonWriter& json, const std::optional<JobCommand>& command) {
-  json.key("env");
-  if (!command || command->env.empty()) {
-    json.null();
-    return;
-  }
-  json.begin_object();
-  for (const std::string_view variable : command->env) {
-    const size_t equals = variable.find('=');
-    json.key(variable.substr(0, equals)).text(variable.substr(std::min(equals, variable.size() - 1) + 1));
-  }
-  json.end_object();
-}
-
 /// What its push said of it, as a line of push --ndjson takes it.
 void write_terms(JsonWriter& json, const MessageInfo& message) {
   write_duration(json, "timeout", message.timeout_ms);
@@ -121,6 +107,27 @@ std::string on_host(std::string_view host) {
 }
 
 }  // namespace
+
+std::string names_text(const std::vector<std::string>& variables) {
+  std::string text;
+  for (const std::string& variable : variables)
+    text.append(text.empty() ? "" : ", ").append(variable, 0, variable.find('='));
+  return text;
+}
+
+void write_variables(JsonWriter& json, const std::optional<JobCommand>& command) {
+  json.key("env");
+  if (!command || command->env.empty()) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  for (const std::string_view variable : command->env) {
+    const size_t equals = variable.find('=');
+    json.key(variable.substr(0, equals)).text(variable.substr(std::min(equals, variable.size() - 1) + 1));
+  }
+  json.end_object();
+}
 
 std::string process_text(int pid, std::string_view host) {
   return "process " + std::to_string(pid) + on_host(host);

@@ -5,7 +5,9 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <string>
+#include <vector>
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/base/text/json_writer.h"
@@ -36,6 +38,11 @@ std::string message_form(const MessageInfo& message);
 std::string command_text(const JobCommand& command);
 /// The contents of it, for a row of a table: its command or how its payload begins. Escaped.
 std::string content_text(const MessageInfo& message, size_t columns);
+
+/// "HOME, PATH" of "HOME=/root", "PATH=/bin": not their values, which may be secrets.
+std::string names_text(const std::vector<std::string>& variables);
+/// env: the variables of a command, or null.
+void write_variables(JsonWriter& json, const std::optional<JobCommand>& command);
 
 /// "process 7", and on which host, where that is not this one. Escaped.
 std::string process_text(int pid, std::string_view host);

@@ -1,9 +1,13 @@
 #include "cli/views/schedule_view.h"
 
+// System.
+#include <array>
+#include <utility>
 // fq, below us.
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
+#include "core/base/text/size.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/terminal/output.h"
@@ -13,6 +17,8 @@
 namespace fq::cli {
 
 namespace {
+
+constexpr size_t kScheduleColumns = 60;
 
 std::string made_by(const MessageInfo& message) {
   return message.command ? command_text(*message.command) : shown(message.payload.value_or(""));
@@ -35,6 +41,17 @@ void write_time(JsonWriter& json, std::string_view key, int64_t at_ms) {
   json.key(key).text(format_wall_time(at_ms));
 }
 
+std::array<std::pair<std::string_view, std::optional<int64_t>>, 3> spans_of(const MessageInfo& message) {
+  return {{{"timeout", message.timeout_ms}, {"ttl", message.ttl_ms}, {"keep", message.keep_ms}}};
+}
+
+/// How long it is and how it begins: it may be 64 KiB.
+std::string payload_text(const MessageInfo& message) {
+  const std::string payload = message.payload.value_or("");
+  const std::string preview = shown_short(payload, kScheduleColumns);
+  return format_size(payload.size()) + (preview.empty() ? "" : ": " + preview);
+}
+
 void write_message(JsonWriter& json, const MessageInfo& message) {
   json.key("tenant").text(message.tenant);
   json.key("priority").number(int64_t{message.priority});
@@ -50,11 +67,13 @@ void write_message(JsonWriter& json, const MessageInfo& message) {
   } else {
     json.null().key("cwd").null();
   }
-  for (const auto& [key, ms] : {std::pair("timeout", message.timeout_ms), std::pair("ttl", message.ttl_ms),
-                                std::pair("keep", message.keep_ms)}) {
+  for (const auto& [key, ms] : spans_of(message)) {
     json.key(key);
     ms ? json.text(format_duration(*ms)) : json.null();
   }
+  json.key("attempts");
+  message.attempts_max != 0 ? json.number(uint64_t{message.attempts_max}) : json.null();
+  write_variables(json, message.command);
   json.payload(message.payload.value_or(""));
 }
 
@@ -138,8 +157,21 @@ std::string schedule_text(const ToldSchedule& schedule) {
     line("", "skipped: nobody was there in time");
   }
   if (number(info.last_id) != 0) line("message", std::to_string(number(info.last_id)) + " " + schedule.fate);
-  line("tenant", shown(info.message.tenant));
-  line("makes", made_by(info.message));
+  const MessageInfo& message = info.message;
+  line("tenant", shown(message.tenant));
+  if (message.priority != 0) line("priority", std::to_string(message.priority));
+  if (!message.key.empty()) line("key", shown(message.key));
+  for (const Tag& tag : message.tags) line("tag", shown(tag.name + "=" + tag.value));
+  if (message.attempts_max != 0) line("attempts", std::to_string(message.attempts_max));
+  for (const auto& [name, ms] : spans_of(message)) {
+    if (ms) line(name, format_duration(*ms));
+  }
+  line("makes", message.command ? command_text(*message.command) : payload_text(message));
+  if (!message.command) return text;
+  line("cwd", shown(message.command->cwd));
+  if (!message.command->env.empty())
+    line("env", shown_short(names_text(message.command->env), kScheduleColumns));
+  if (!message.payload.value_or("").empty()) line("payload", payload_text(message));
   return text;
 }
 

@@ -68,6 +68,17 @@ fq schedule remove h
 is 'its names' s "$(fq schedule list --names)"
 is 'in full' "spec every 1h" "$(fq schedule show s | sed -n 's/^spec  */spec /p')"
 
+# All that was set of its messages is told again.
+HOME=/a/home fq schedule set whole 'every 1h' -p 3 --attempts 7 --timeout 5s --keep 2d --ttl 1h --env HOME --tag q=1 -- true it
+is 'to programs' '[3,7,"5s","2d","1h",{"HOME":"/a/home"},{"q":"1"}]' \
+  "$(fq schedule show whole --json | jq -c '[.priority, .attempts, .timeout, .keep, .ttl, .env, .tags]')"
+is 'and to people' 'priority=3 tag=q=1 attempts=7 timeout=5s ttl=1h keep=2d makes=true env=HOME' \
+  "$(fq schedule show whole | sed -nE 's/^(priority|tag|attempts|timeout|ttl|keep|makes|env) +([^ ]*).*/\1=\2/p' | xargs)"
+is 'and where it runs' "cwd $PWD" "$(fq schedule show whole | sed -n 's/^cwd */cwd /p')"
+head -c 60000 /dev/zero | fq schedule set zeros @daily -
+is 'a long payload is cut' yes "$([ "$(fq schedule show zeros | wc -c)" -lt 2000 ] && echo yes)"
+fq schedule remove whole; fq schedule remove zeros
+
 # What is refused, and makes nothing.
 fresh
 gives 65 "minute: '61' is not from 0 to 59" fq schedule set s '61 * * * *' x
@@ -84,7 +95,10 @@ gives 64 "begins with '.' or '-'" fq schedule set .s @daily x
 gives 64 'unknown option' fq schedule set s @daily --delay 1s x
 gives 64 'takes no --tz' fq schedule list --tz UTC
 gives 64 'did you mean' fq schedule lst
-gives 64 'SPEC: is one argument' fq schedule set s '0 0 * * *' x y
+gives 64 'PAYLOAD: is one argument, 2 were given; quote it, or put -- before a command' fq schedule set s '0 0 * * *' x y
+gives 64 'PAYLOAD: is one argument, 2 were given' fq schedule set s @daily a b
+gives 64 'PAYLOAD: is one argument, 3 were given' fq schedule set s 'every 1h' a b c
+gives 64 'SPEC: is one argument' fq schedule set s every 1h x
 gives 1 'there is none' fq schedule list
 is 'nothing was made' 'no' "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
 # Without a database of zones, which needs a name space of its own, and so root.
