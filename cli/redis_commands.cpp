@@ -53,6 +53,7 @@ Result<Exit> run_guard(const Arguments& arguments, Session&) {
 
 const Command acl_command = {
     "acl",
+    "print the rights that a user of a server needs",
     "[URL]",
     "Prints the rules of ACL SETUSER for a user that works on these queues.",
     {{}, nullptr, ""},
@@ -63,6 +64,7 @@ const Command acl_command = {
 
 const Command load_command = {
     "load",
+    "load what fq runs on a server, for users that may not",
     "[URL]",
     "Loads the functions of this fq into a server, for users that may not.",
     {{}, nullptr, ""},
@@ -73,6 +75,7 @@ const Command load_command = {
 
 const Command guard_command = {
     "guard",
+    "",
     "",
     "Sees to the messages of a worker that is stopped or dead; fq worker starts it.",
     {{}, nullptr, ""},
@@ -90,7 +93,7 @@ void before(const Command& command) {
 }
 
 constexpr const Command* kOwn[] = {&acl_command, &guard_command, &load_command};
-[[maybe_unused]] const bool is_said = (own_parts = {kOwn, before}, true);
+[[maybe_unused]] const bool is_said = (own_parts = {kOwn, "fq-redis", before}, true);
 
 }  // namespace
 

@@ -34,6 +34,7 @@ Result<Exit> run_backup(const Arguments& arguments, Session& session) {
 
 const Command backup_command = {
     "backup",
+    "copy a spool while it is in use",
     "DIR",
     "Copies the spool into DIR, while it is in use.\n"
     "DIR is a spool then, in which nothing is leased.",

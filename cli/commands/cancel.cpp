@@ -54,6 +54,7 @@ Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
 
 const Command cancel_command = {
     "cancel",
+    "remove messages for good",
     "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
     "Removes messages for good, leased ones too.",
     {kCancelOptions, &kQueueOption, ""},

@@ -78,6 +78,7 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 
 const Command check_command = {
     "check",
+    "check queues for damage",
     "[--repair]",
     "Reads all of a queue, and compares its segment, journal and payloads.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",

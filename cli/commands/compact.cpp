@@ -59,6 +59,7 @@ Result<Exit> run_compact(const Arguments& arguments, Session& session) {
 
 const Command compact_command = {
     "compact",
+    "free journal space that no message needs",
     "",
     "Frees journal space that no message needs, in every queue.",
     {{}, &kQueuesOption, "human|json"},

@@ -236,6 +236,7 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
 
 const Command config_command = {
     "config",
+    "show the settings in effect and where they come from",
     "show [-t TENANT] | edit | check | path | load FILE | get",
     "Shows the settings in effect and their origin; edits, checks or finds fq.toml,\n"
     "or loads it on a server.",

@@ -99,6 +99,7 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
 
 const Command doctor_command = {
     "doctor",
+    "check what fq depends on",
     "",
     "Checks what fq depends on: disk, limits, kernel, clock, attached processes.",
     {{}, &kQueuesOption, "human|json"},

@@ -172,6 +172,7 @@ Result<Exit> run_edit(const Arguments& arguments, Session& session) {
 
 const Command edit_command = {
     "edit",
+    "change a message that is waiting or dead",
     "ID [OPTIONS] [-- CMD ARG...]",
     "Changes a waiting or dead message; without options, in an editor.",
     {kEditOptions, &kQueueOption, "", true},

@@ -105,6 +105,7 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
 
 const Command explain_command = {
     "explain",
+    "explain what is served next, or why a message waits",
     "[ID | [-t TENANT] [--next N]]",
     "Says what is served next and why, or why a message or a tenant waits.",
     {kExplainOptions, &kQueueOption, "human|json"},

@@ -264,6 +264,7 @@ Result<Exit> run_export(const Arguments& arguments, Session& session) {
 
 const Command export_command = {
     "export",
+    "write a queue as lines of JSON",
     "[--live]",
     "Writes all that a queue holds, and its settings, as lines of JSON for fq import.\n"
     "The queue is paused first and stays so.",

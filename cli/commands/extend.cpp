@@ -36,6 +36,7 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
 
 const Command extend_command = {
     "extend",
+    "make a lease end later",
     "[RECEIPT | -] DUR",
     "Makes a lease, or in a worker's job its time limit, end DUR from now.\n"
     "Without RECEIPT: $FQ_RECEIPT.",

@@ -267,11 +267,7 @@ Result<Reader> open_source(const Arguments& arguments) {
   if (operands.size() > 1)
     return usage_error("FILE", "is one file, " + std::to_string(operands.size()) + " were given");
   if (!operands.empty() && operands[0] != "-") return Reader::file(operands[0]);
-  const std::string_view why = why_not_read_unasked();
-  if (operands.empty() && !why.empty())
-    return usage_error(
-        "standard input",
-        "is " + std::string(why) + ", so it is not read unasked; give FILE, or '-' to read it all the same");
+  if (operands.empty() && !why_not_read_unasked().empty()) return not_read_unasked("FILE");
   return Reader::standard_input();
 }
 
@@ -291,6 +287,7 @@ Result<Exit> run_import(const Arguments& arguments, Session& session) {
 
 const Command import_command = {
     "import",
+    "take in what export wrote",
     "[FILE | -]",
     "Takes in what fq export wrote; prints OLD NEW, the ids there and here.\n"
     "An import that broke off is run again: what is in is not taken twice.",

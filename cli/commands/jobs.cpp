@@ -220,6 +220,7 @@ Result<Exit> run_jobs(const Arguments& arguments, Session& session) {
 
 const Command jobs_command = {
     "jobs",
+    "show what runs, what waits and what has ended",
     "[-t TENANT] [--tag K=V] [--state STATE] [-n N] [--watch[=DUR]]\n"
     "               [ID... | -]",
     "Shows what runs, what is next and what has ended.",

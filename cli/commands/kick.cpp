@@ -48,6 +48,7 @@ Result<Exit> run_kick(const Arguments& arguments, Session& session) {
 
 const Command kick_command = {
     "kick",
+    "bring dead or delayed messages back",
     "[ID... | - | -t TENANT | --tag K=V | --reason TEXT | --all]\n"
     "               [--state dead|delayed] [-n N] [--fresh]",
     "Makes dead or delayed messages ready again; their attempts are counted anew.",

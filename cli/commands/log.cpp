@@ -197,6 +197,7 @@ Result<Exit> run_log(const Arguments& arguments, Session& session) {
 
 const Command log_command = {
     "log",
+    "print what happened to messages",
     "[-f] [--since TIME|DUR] [-t TENANT] [--tag K=V] [-n N] [ID]",
     "Prints what happened to messages, oldest first; -f follows.",
     {kLogOptions, &kQueueOption, "human|json"},

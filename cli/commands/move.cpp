@@ -144,6 +144,7 @@ Result<Exit> run_move(const Arguments& arguments, Session& session) {
 
 const Command move_command = {
     "move",
+    "move messages to another queue",
     "[ID... | - | -t TENANT | --tag K=V | --all] --to QUEUE",
     "Moves waiting or dead messages to another queue; prints old and new ids.",
     {kMoveOptions, &kQueueOption, "human|json"},

@@ -146,6 +146,7 @@ Result<Exit> run_peek(const Arguments& arguments, Session& session) {
 
 const Command peek_command = {
     "peek",
+    "look at messages",
     "[-t TENANT] [--tag K=V] [-n N] [--state STATE]",
     "Shows ready messages in the order of service, others by due time.",
     {kPeekOptions, &kQueueOption, "human|json|raw"},

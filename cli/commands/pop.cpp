@@ -266,6 +266,7 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
 
 const Command pop_command = {
     "pop",
+    "take messages in fair order",
     "[-t TENANT] [-n N | --grouped] [--wait[=DUR]] [--lease [DUR]]",
     "Takes messages in fair order, writes their payloads and acks them.",
     {kPopOptions, &kQueueOption, "human|json|sh|raw"},

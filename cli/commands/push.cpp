@@ -138,12 +138,7 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
     request.payload = "";
     return {};
   }
-  const std::string_view why = why_not_read_unasked();
-  if (!why.empty()) {
-    return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give " +
-                                             (request.batch ? "--file" : "PAYLOAD") +
-                                             ", or '-' to read it all the same");
-  }
+  if (!why_not_read_unasked().empty()) return not_read_unasked(request.batch ? "--file" : "PAYLOAD");
   request.file = "-";
   return {};
 }
@@ -301,6 +296,7 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
 
 const Command push_command = {
     "push",
+    "add messages",
     "[OPTIONS] [PAYLOAD] [-- CMD ARG...]",
     "Adds a message, PAYLOAD or else all of standard input; prints its id.",
     {kPushOptions, &kQueueOption, "human|json", true},

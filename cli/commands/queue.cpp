@@ -225,6 +225,7 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
 
 const Command queue_command = {
     "queue",
+    "list, create, rename, pause, set, empty and remove queues",
     "list | create [QUEUE] | pause [QUEUE] | resume [QUEUE] |\n"
     "         drain [QUEUE] | set [QUEUE] KEY=VALUE... |\n"
     "         rename QUEUE NEW | purge QUEUE | remove QUEUE",

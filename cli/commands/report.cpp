@@ -93,6 +93,7 @@ Result<Exit> run_report(const Arguments& arguments, Session& session) {
 
 const Command report_command = {
     "report",
+    "write an HTML page on what happened and what is stuck",
     "[--since TIME|DUR] [-o FILE]",
     "Writes an HTML page: what happened in the queues, what is stuck, and why.",
     {kReportOptions, &kQueuesOption, ""},

@@ -68,6 +68,7 @@ Result<Exit> run_result(const Arguments& arguments, Session& session) {
 
 const Command result_command = {
     "result",
+    "print what a job wrote",
     "[-f] ID",
     "Prints the output of a message's job: its stdout and stderr on ours.",
     {kResultOptions, &kQueueOption, ""},

@@ -287,6 +287,7 @@ Result<Exit> run_schedule(const Arguments& arguments, Session& session) {
 
 const Command schedule_command = {
     "schedule",
+    "make messages at set times",
     "set NAME SPEC [OPTIONS] [PAYLOAD | -- CMD ARG...] | list |\n"
     "          show NAME | pause NAME | resume NAME | remove NAME | run NAME",
     "Makes messages at set times, one for each; any process at work makes them.\n"

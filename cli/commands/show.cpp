@@ -181,6 +181,7 @@ Result<Exit> run_show(const Arguments& arguments, Session& session) {
 
 const Command show_command = {
     "show",
+    "show everything about one message",
     "ID",
     "Shows everything about one message, with its history.",
     {{}, &kQueueOption, "human|json"},

@@ -183,6 +183,7 @@ Result<Exit> run_simulate(const Arguments& arguments, Session& session) {
 
 const Command simulate_command = {
     "simulate",
+    "replay past events, or an invented load, under another policy",
     "[--policy FILE] [-j N] [--since TIME|DUR] [FILE]\n"
     "       fq simulate --load SPEC... [--for DUR] [--policy FILE] [-j N]",
     "Replays past events or an invented load under another policy: the waits.",

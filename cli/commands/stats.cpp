@@ -141,6 +141,7 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
 
 const Command stats_command = {
     "stats",
+    "show counts",
     "[--tenants] [--watch[=DUR]]",
     "Shows the counts of every queue; -q or $FQ_QUEUE names a single one.",
     {kStatsOptions, &kQueuesOption, "human|json|prometheus"},

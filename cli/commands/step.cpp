@@ -248,6 +248,7 @@ Result<Exit> run_step(const Arguments& arguments, Session& session) {
 
 const Command step_command = {
     "step",
+    "run a command once for a job, however often the job runs",
     "NAME -- CMD ARG... | NAME --shell TEXT | NAME --sleep DUR |\n"
     "          NAME --until TIME | NAME --wait ID... | NAME --wait-all |\n"
     "          NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] | --list [ID]",

@@ -133,6 +133,7 @@ Result<Exit> run_tenant(const Arguments& arguments, Session& session) {
 
 const Command tenant_command = {
     "tenant",
+    "show, set, pause and limit tenants",
     "list [-t TENANT] | set TENANT KEY=VALUE... | pause TENANT |\n"
     "          resume TENANT | limit [TENANT] --for DUR|none",
     "Lists tenants; sets, pauses or limits one with all below it.\n"

@@ -260,6 +260,7 @@ Result<Exit> run_top(const Arguments& arguments, Session& session) {
 
 const Command top_command = {
     "top",
+    "show queues and tenants live",
     "",
     "Shows every queue, its tenants and jobs, live; -q or $FQ_QUEUE names one.\n"
     "Keys: up, down, s sort, p pause, r resume, K kick, ? help, q quit; Tab: jobs,\n"

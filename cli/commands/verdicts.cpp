@@ -73,6 +73,7 @@ Result<Exit> run_verdict(const Arguments& arguments, Session& session) {
 
 const Command ack_command = {
     "ack",
+    "end leased messages as done",
     "[RECEIPT... | -]",
     "Acks leased messages: they are done. Default: $FQ_RECEIPT; '-' reads receipts.",
     {{}, &kQueueOption, ""},
@@ -83,6 +84,7 @@ const Command ack_command = {
 
 const Command retry_command = {
     "retry",
+    "return leased messages as failed",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
     "Returns leased messages as failed; after the last attempt they are dead.",
     {kRetryOptions, &kQueueOption, ""},
@@ -93,6 +95,7 @@ const Command retry_command = {
 
 const Command release_command = {
     "release",
+    "return leased messages; no attempt is counted",
     "[RECEIPT... | -] [--delay DUR]",
     "Returns leased messages; no attempt is counted.",
     {kReleaseOptions, &kQueueOption, ""},
@@ -103,6 +106,7 @@ const Command release_command = {
 
 const Command bury_command = {
     "bury",
+    "send leased messages to the dead letters",
     "[RECEIPT... | -] [--reason TEXT]",
     "Sends leased messages to the dead letters; fq kick brings them back.",
     {kBuryOptions, &kQueueOption, ""},

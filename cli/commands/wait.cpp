@@ -110,6 +110,7 @@ Result<Exit> run_wait(const Arguments& arguments, Session& session) {
 
 const Command wait_command = {
     "wait",
+    "wait until messages have ended",
     "[--for DUR] ID... | - | -t TENANT | --tag K=V | --all",
     "Waits until messages have ended; exits with the status of the first failure.",
     {kWaitOptions, &kQueueOption, ""},

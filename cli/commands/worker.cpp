@@ -140,6 +140,7 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
 
 const Command worker_command = {
     "worker",
+    "run a command for every message",
     "[-q QUEUE]... [-j N] [OPTIONS] [-- CMD ARG...]",
     "Runs CMD once per message, its payload on stdin; without CMD, the messages'\n"
     "own commands.",

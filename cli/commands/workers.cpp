@@ -117,6 +117,7 @@ Result<Exit> run_workers(const Arguments& arguments, Session& session) {
 
 const Command workers_command = {
     "workers",
+    "show which processes work on the queues",
     "",
     "Shows the workers of the queues and other holders of messages.",
     {{}, &kQueuesOption, "human|json"},

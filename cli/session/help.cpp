@@ -185,7 +185,10 @@ std::string shared_options(const std::vector<const OptionSpec*>& options, std::s
 
 /// `tight`: for a command with many options.
 std::string help_text(const Command& command, bool tight) {
-  std::string text = "usage: fq " + std::string(command.name);
+  const auto& own = own_parts.commands;
+  const bool is_own = std::find(own.begin(), own.end(), &command) != own.end();
+  std::string text =
+      "usage: " + std::string(is_own ? own_parts.program : "fq") + " " + std::string(command.name);
   if (!command.usage.empty()) text.append(" ").append(command.usage);
   text.append("\n\n").append(command.sentence).append("\n");
   std::vector<std::string_view> groups;
@@ -219,14 +222,17 @@ std::string help_of(const Command& command) {
 std::string overview() {
   std::string text =
       "usage: fq [--spool DIR] [-q QUEUE] COMMAND ...\n\nA fair queue for the shell: tenants take turns.\n\n";
-  for (const Command* command : all_commands()) {
-    std::string line = "  " + std::string(command->name);
-    line.resize(11, ' ');
-    std::string_view sentence = command->sentence;
-    // The first clause is enough for a list.
-    sentence = sentence.substr(0, std::min({sentence.find('.'), sentence.find(';'), sentence.find(':')}));
-    text.append(line).append(sentence).append("\n");
-  }
+  const auto list = [&text](std::span<const Command* const> commands) {
+    for (const Command* command : commands) {
+      if (command->summary.empty()) continue;
+      std::string line = "  " + std::string(command->name);
+      line.resize(11, ' ');
+      text.append(line).append(command->summary).append("\n");
+    }
+  };
+  list(all_commands());
+  if (!own_parts.commands.empty()) text.append("\nOf ").append(own_parts.program).append(" alone:\n");
+  list(own_parts.commands);
   text += "\nfq help COMMAND tells all of one; fq --version tells the version.\n";
   text += "example:  fq push -t acme hello && fq pop\n";
   return text;
@@ -286,10 +292,11 @@ Error unknown_command(const CommandLine& line) {
   return unknown(*line.command, meant.empty() ? kOrder : meant);
 }
 
-const Command no_command = {"", "", "", {kHelpOptions, &kQueueOption, ""}, "", "", run_help};
+const Command no_command = {"", "", "", "", {kHelpOptions, &kQueueOption, ""}, "", "", run_help};
 
 const Command help_command = {
     "help",
+    "explain fq or a command",
     "[COMMAND]",
     "Explains fq or one command.",
     {kHelpOptions, nullptr, ""},

@@ -31,8 +31,7 @@ Error unreadable(Error error) {
 }  // namespace
 
 Result<Reader> Reader::standard_input() {
-  if (standard_input_was_closed)
-    return Error{ErrorKind::usage, "standard input: is closed; give PAYLOAD, --payload or --file", 0};
+  if (standard_input_was_closed) return Error{ErrorKind::usage, "standard input: is closed", 0};
   return Reader(STDIN_FILENO, "standard input");
 }
 
@@ -96,6 +95,15 @@ std::string_view why_not_read_unasked() {
   if (::fstat(STDIN_FILENO, &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3))
     return "/dev/null";
   return "";
+}
+
+Error not_read_unasked(const std::string& instead) {
+  // One that is closed is not there to be asked for.
+  const std::string asked = standard_input_was_closed ? "" : ", or '-' to read it all the same";
+  return Error{ErrorKind::usage,
+               "standard input: is " + std::string(why_not_read_unasked()) +
+                   ", so it is not read unasked; give " + instead + asked,
+               0};
 }
 
 void hold_standard_descriptors() {

@@ -39,6 +39,8 @@ class Reader {
 
 /// Why standard input is not read unasked: "a terminal", "/dev/null" or "closed"; "" when it may be.
 std::string_view why_not_read_unasked();
+/// For a command that would have read it. `instead`: what to give for it.
+Error not_read_unasked(const std::string& instead);
 
 /// Keeps closed standard descriptors from being given to files that the engine opens. Once, at the start.
 void hold_standard_descriptors();

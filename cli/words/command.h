@@ -18,6 +18,7 @@ class Session;
 
 struct Command {
   std::string_view name;
+  std::string_view summary;   // in the overview; "": it is not listed there
   std::string_view usage;     // behind "fq NAME", one or more lines
   std::string_view sentence;  // what it does
   OptionTable options;
@@ -32,6 +33,7 @@ extern const Command no_command;
 /// What one program has beside the others, which says so before main begins: see cli/redis_commands.cpp.
 struct OwnParts {
   std::span<const Command* const> commands;
+  std::string_view program;                          // as it is called
   void (*before)(const Command& command) = nullptr;  // it runs
 };
 inline OwnParts own_parts;

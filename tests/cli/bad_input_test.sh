@@ -101,6 +101,10 @@ gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help
 gives 64 "unknown command 'init'; did you mean queue create?" fq init
 gives 64 "unknown command 'why'; did you mean explain?" fq why 1
 gives 64 'one argument, 2 were given; quote it' fq push a b
+is 'a closed standard input cannot be asked for' \
+  "fq: standard input: is closed, so it is not read unasked; give PAYLOAD
+fq: standard input: is closed" \
+  "$("$FQ" push <&- 2>&1; "$FQ" push - <&- 2>&1)"
 gives 64 'one argument, 2 were given; a time to wait is --wait=5m' fq push --wait 5m x
 gives 64 'one argument, 2 were given; a time to wait is --block=1s' fq push --block 1s x
 gives 64 'one argument, 2 were given; quote it' fq push --wait=5m 5m x

@@ -56,6 +56,18 @@ std::string page_of(const Command& command) {
 
 }  // namespace
 
+TEST_CASE("fq help tells of each command what fq(1) tells of it, in 80 columns") {
+  const std::string page = read_text("man/fq.1");
+  for (const Command* command : all_commands()) {
+    INFO(command->name);
+    const std::string item = ".It Xr fq-" + std::string(command->name) + " 1\n";
+    CHECK(page.find(item + std::string(command->summary) + "\n") != std::string::npos);
+    CHECK(overview().find(" " + std::string(command->summary) + "\n") != std::string::npos);
+  }
+  std::istringstream lines(overview());
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+}
+
 TEST_CASE("the manual page of each command lists exactly the options of its table, as they are there") {
   for (const Command* command : all_commands()) {
     INFO(command->name);

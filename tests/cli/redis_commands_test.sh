@@ -118,4 +118,7 @@ gives 0 'the text was not kept with the key' fq stats
 is 'as it was' nightly "$(fq schedule show nightly --json 2>/dev/null | jq -r '.argv[1]')"
 gives 0 '' fq config load -
 
+is 'help lists what only this program has' 'acl load' \
+  "$("$(dirname "$FQ")/fq-redis" help | sed -n '/^Of fq-redis alone:/,/^$/s/^  \([a-z]*\) .*/\1/p' | xargs)"
+is 'and calls it by its name' 'usage: fq-redis acl [URL]' "$("$(dirname "$FQ")/fq-redis" acl --help | head -n 1)"
 finish
