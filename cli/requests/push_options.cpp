@@ -169,7 +169,7 @@ Result<void> check_order(const PushFields& fields, Order order, std::string_view
                          std::string_view key_name) {
   const std::string_view names[] = {"priority", "fifo", "key"};
   const std::string setting = "the queue's order is \"" + std::string(names[static_cast<size_t>(order)]) +
-                              "\" (order in fq.toml), which would ignore it";
+                              "\" (order), which would ignore it";
   if (fields.priority && order != Order::priority) return usage_error(priority_name, setting);
   if (!fields.key.empty() && order != Order::key) return usage_error(key_name, setting);
   return {};

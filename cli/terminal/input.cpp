@@ -140,7 +140,7 @@ Error payload_too_long(std::string_view name, uint64_t bytes_max) {
                std::string(name)
                    .append(": the payload is longer than ")
                    .append(format_size(bytes_max))
-                   .append(", the limit (max_payload in fq.toml)"),
+                   .append(", the limit (max_payload)"),
                0};
 }
 

@@ -38,7 +38,7 @@ Error too_large(size_t bytes, uint64_t most) {
   if (bytes <= most) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
   return Error{ErrorKind::bad_data,
                "payload: has " + std::to_string(bytes) + " bytes, the limit is " + std::to_string(most) +
-                   " (max_payload in fq.toml)",
+                   " (max_payload)",
                0};
 }
 

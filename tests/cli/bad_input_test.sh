@@ -101,6 +101,9 @@ gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help
 gives 64 "unknown command 'init'; did you mean queue create?" fq init
 gives 64 "unknown command 'why'; did you mean explain?" fq why 1
 gives 64 'one argument, 2 were given; quote it' fq push a b
+fq queue create sized; fq queue set sized order=fifo max_payload=4B
+gives 64 "--priority: the queue's order is \"fifo\" (order), which would ignore it" fq push -q sized -p 1 x
+gives 65 'the limit (max_payload)' fq push -q sized 12345
 is 'a closed standard input cannot be asked for' \
   "fq: standard input: is closed, so it is not read unasked; give PAYLOAD
 fq: standard input: is closed" \

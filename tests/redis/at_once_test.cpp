@@ -170,7 +170,7 @@ TEST_CASE("a payload that is too long for the queue keeps its whole batch out of
   const Result<PushReply> pushed = a.queue->push(messages);
   REQUIRE(!pushed.ok());
   CHECK(pushed.error().kind == ErrorKind::bad_data);
-  CHECK(pushed.error().text == "payload: has 5 bytes, the limit is 4 (max_payload in fq.toml)");
+  CHECK(pushed.error().text == "payload: has 5 bytes, the limit is 4 (max_payload)");
   CHECK(payloads(*a.queue).empty());
   messages[33].payload = as_bytes("1234");
   CHECK(count_of(answered(a.queue->push(messages)), PushStatus::accepted) == messages.size());

@@ -94,7 +94,7 @@ Error too_long(std::string_view said) {
   first_word(said);
   const std::string bytes = first_word(said), most = first_word(said);
   return Error{ErrorKind::bad_data,
-               "payload: has " + bytes + " bytes, the limit is " + most + " (max_payload in fq.toml)", 0};
+               "payload: has " + bytes + " bytes, the limit is " + most + " (max_payload)", 0};
 }
 
 /// What another is to come after, and which of the batch that is.
