@@ -7,7 +7,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/descriptor.h"
-#include "core/base/text/escape.h"
+#include "core/base/disk/no_such_spool.h"
 // fq, this room.
 #include "core/policy/policy.h"
 #include "cli/terminal/editor.h"
@@ -31,9 +31,7 @@ Result<void> put_in_place(const std::string& from, const std::string& to, const 
 }  // namespace
 
 Result<Exit> edit_policy(const Location& location) {
-  if (::access(location.spool.c_str(), F_OK) != 0)
-    return Error{ErrorKind::missing,
-                 "spool " + in_quotes(location.spool) + ": there is none; the first push makes it", 0};
+  if (::access(location.spool.c_str(), F_OK) != 0) return no_such_spool(location.spool);
   FQ_TRY_SET(const std::string command, editor_command("config edit"));
   const std::string path = policy_path(location.spool);
   const std::string copy = path + ".edit";

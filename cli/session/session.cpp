@@ -7,6 +7,7 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/base/text/escape.h"
+#include "core/base/disk/no_such_spool.h"
 #include "core/base/disk/own_user.h"
 // fq, this room.
 #include "cli/session/companion.h"
@@ -163,12 +164,12 @@ Result<std::vector<std::string>> Session::queues() {
 Result<std::vector<std::string>> Session::all_queues() const {
   FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
   if (!names.empty()) return names;
-  const std::string object = "spool " + in_quotes(location_.spool) + ": ";
-  if (::access(location_.spool.c_str(), F_OK) != 0)
-    return Error{ErrorKind::missing, object + "there is none; the first push makes it", 0};
+  if (::access(location_.spool.c_str(), F_OK) != 0) return no_such_spool(location_.spool);
   // Most likely another directory was meant; one whose queues were removed has their directory still.
   if (::access((location_.spool + "/queues").c_str(), F_OK) != 0) {
-    return Error{ErrorKind::missing, object + "there are no queues in it; --spool or FQ_SPOOL names another",
+    return Error{ErrorKind::missing,
+                 "spool " + in_quotes(location_.spool) +
+                     ": there are no queues in it; --spool or FQ_SPOOL names another",
                  0};
   }
   return names;

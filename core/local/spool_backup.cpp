@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 // fq, below us.
+#include "core/base/disk/no_such_spool.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/queue_directory.h"
@@ -45,8 +46,7 @@ SpoolBackup::SpoolBackup(const std::string& spool, const BackupRequest& request,
       clock_(clock) {}
 
 Result<std::vector<std::string>> SpoolBackup::make() {
-  if (::access(spool_.c_str(), F_OK) != 0 && errno == ENOENT)
-    return Error{ErrorKind::missing, "spool '" + spool_ + "': there is none", ENOENT};
+  if (::access(spool_.c_str(), F_OK) != 0 && errno == ENOENT) return no_such_spool(spool_);
   FQ_TRY(check_spool(spool_));
   Result<void> copied = take_place();
   if (copied.ok()) copied = copy_all();

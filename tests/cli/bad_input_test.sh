@@ -218,6 +218,19 @@ gives 69 "'$work/half/queues': is not a directory" fq push x --spool "$work/half
 gives 69 "'$work/half/queues': is not a directory" fq queue list --spool "$work/half"
 ln -s loop "$work/loop"
 gives 69 "spool '$work/loop': is not a directory" fq push x --spool "$work/loop"
+# A spool may be a link, and where what it links to is gone no push can make it.
+ln -s nowhere "$work/dangling"
+for command in 'push x' pop stats 'queue list' 'worker -- cat' doctor; do
+  for place in "$work/dangling" "$work/dangling/spool"; do
+    case $command:$place in pop:*/spool | stats:*/spool | 'queue list:'*/spool | doctor:*/spool) continue ;; esac
+    gives 69 "$([ "$command" = doctor ] || echo "is a link to what is not there")" fq --spool "$place" $command
+  done
+done
+ln -s linked "$work/good"; mkdir "$work/linked"
+is 'a link to a spool is one' x "$(fq push x --spool "$work/good" >/dev/null; fq pop --spool "$work/linked")"
+[ -d /proc ] && gives 69 "spool '/proc/x': '/proc' takes no directories" fq push x --spool /proc/x
+gives 69 "spool '$work/file': is not a directory" fq pop --spool "$work/file"
+is 'and a link is not said to be none' 0 "$(fq pop --spool "$work/file" 2>&1 | grep -c symlink)"
 gives 65 "'$work/nofile': open" fq push --file "$work/nofile"
 
 # A relative spool is meant from here, once.

@@ -11,8 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 // fq, below us.
+#include "core/base/disk/no_such_spool.h"
 #include "core/base/disk/own_user.h"
 #include "core/base/descriptor.h"
 #include "core/base/fault_point.h"
@@ -46,9 +48,7 @@ Result<void> check_owner(int directory, const std::string& object) {
 }
 
 Error cannot_open(const std::string& object, int sys) {
-  if (sys == ELOOP || sys == ENOTDIR) {
-    return Error{ErrorKind::unusable, object + ": is not a directory (a symlink is none here)", sys};
-  }
+  if (sys == ELOOP || sys == ENOTDIR) return Error{ErrorKind::unusable, object + ": is not a directory", sys};
   return sys_error("open", object, sys);
 }
 
@@ -68,19 +68,30 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// mkdir of one. None: nothing is there to make it in.
+Result<std::optional<bool>> make_one(const std::string& path, const std::string& object) {
+  if (::mkdir(path.c_str(), kDirectoryMode) == 0) return std::optional(true);
+  if (errno == EEXIST) return std::optional(false);
+  if (errno == ENOENT) return std::optional<bool>();
+  return sys_error("mkdir", object, errno);
+}
+
 /// mkdir -p. True: the last one was made. Nothing is synced: check_place does that.
 Result<bool> make_directories(const std::string& path, const std::string& object) {
-  if (::mkdir(path.c_str(), kDirectoryMode) == 0) return true;
-  if (errno == EEXIST) return false;
-  const int sys = errno;
+  FQ_TRY_SET(std::optional<bool> made, make_one(path, object));
+  if (made) return *made;
+  const std::string parent = parent_of(path);
   struct stat about {};
-  const size_t slash = path.find_last_of('/');
-  const bool parent_missing = slash != std::string::npos && slash != 0 &&
-                              ::stat(path.substr(0, slash).c_str(), &about) != 0 && errno == ENOENT;
-  // A parent that is there and still gives ENOENT takes no directories at all (/proc).
-  if (sys != ENOENT || !parent_missing) return sys_error("mkdir", object, sys);
-  FQ_TRY_SET([[maybe_unused]] const bool made, make_directories(path.substr(0, slash), object));
-  return make_directories(path, object);
+  const bool is_there = ::lstat(parent.c_str(), &about) == 0;
+  if (!is_there) FQ_TRY(make_directories(parent, object));
+  // Where another process had made the parent meanwhile, it is well now.
+  FQ_TRY_SET(made, make_one(path, object));
+  if (made) return *made;
+  if (::stat(parent.c_str(), &about) != 0)
+    return Error{ErrorKind::unusable, object + ": '" + parent + "' is a link to what is not there", ENOENT};
+  // One that is there and still gives ENOENT takes no directories at all (/proc).
+  return Error{ErrorKind::unusable,
+               object + ": '" + parent + "' takes no directories; set FQ_SPOOL to a directory on a disk", 0};
 }
 
 std::string trimmed(std::string path) {
@@ -173,12 +184,12 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
   Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (opened.get() < 0) {
     const int sys = errno;
-    if (sys != ENOENT) return cannot_open(object_at_fault(trimmed(spool), queue_object(queue)), sys);
+    const std::string object = object_at_fault(trimmed(spool), queue_object(queue));
     struct stat about {};
-    if (::stat(spool.c_str(), &about) != 0 && errno == ENOENT) {
-      return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it",
-                   ENOENT};
-    }
+    if (sys != ENOENT && ::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode))
+      return Error{ErrorKind::unusable, object + ": is a symlink, which no queue may be", sys};
+    if (sys != ENOENT) return cannot_open(object, sys);
+    if (::stat(trimmed(spool).c_str(), &about) != 0 && errno == ENOENT) return no_such_spool(trimmed(spool));
     return no_such_queue(queue);
   }
   FQ_TRY(check_owner(opened.get(), queue_object(queue)));
@@ -191,6 +202,7 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   FQ_TRY(check_parents(top, spool_object(spool)));
   FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
   const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (spool_directory.get() < 0 && errno == ENOENT) return no_such_spool(top);
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
   FQ_TRY_SET([[maybe_unused]] const bool queues_made,
@@ -220,7 +232,12 @@ Result<void> check_spool(const std::string& spool) {
   const std::string object = spool_object(spool);
   const Descriptor opened(::open(trimmed(spool).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.get() < 0 && errno != ENOENT) return cannot_open(object, errno);
-  if (opened.get() >= 0) FQ_TRY(check_owner(opened.get(), object));
+  if (opened.get() < 0) {
+    // One that a push makes is well.
+    if (Error none = no_such_spool(trimmed(spool)); none.kind != ErrorKind::missing) return none;
+  } else {
+    FQ_TRY(check_owner(opened.get(), object));
+  }
   return check_parents(trimmed(spool), object);
 }
 
