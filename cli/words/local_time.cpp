@@ -1,8 +1,6 @@
 #include "cli/words/local_time.h"
 
 // System.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
+#include "core/base/time/zone_file.h"
 
 namespace fq::cli {
 
@@ -60,8 +59,7 @@ std::string unknown_zone() {
   const char* directory = std::getenv("TZDIR");
   const std::string base = directory == nullptr ? "/usr/share/zoneinfo" : directory;
   const std::string path = zone.starts_with('/') ? std::string(zone) : base + "/" + std::string(zone);
-  struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) ? "" : std::string(zone);
+  return is_zone_file(path) ? "" : std::string(zone);
 }
 
 std::tm local_of(int64_t seconds) {

@@ -32,6 +32,12 @@ gives 64 "--at: '2026-03-29 02:30' does not exist: the clocks are changed past i
 gives 64 "--at: '25:00' is not a time of day" fq push x --at 25:00
 gives 64 "--at: '2026-02-30 08:00' is not a date of the calendar" fq push x --at '2026-02-30 08:00'
 gives 78 "TZ: 'Nowhere/Land' is not a known time zone" env TZ=Nowhere/Land "$FQ" push x --at 08:00
+for zone in /etc/passwd ../../../etc/passwd :/etc/passwd /dev/zero /etc; do
+  gives 78 "is not a known time zone" env TZ="$zone" "$FQ" push x --at '2027-01-31 10:00'
+done
+for zone in /usr/share/zoneinfo/Europe/Berlin :Europe/Berlin; do
+  is "$zone is one" 2027-01-31T09:00:00.000Z "$(fq -q zoned show --json "$(TZ=$zone fq push -q zoned x --at '2027-01-31 10:00')" | jq -r .due_at)"
+done
 gives 65 "line 1: at: '2026-03-29 02:30' does not exist" bash -c 'echo "{\"payload\":\"x\",\"at\":\"2026-03-29 02:30\"}" | TZ=Europe/Berlin "$FQ" push --ndjson'
 gives 64 'does not go with --at' fq push x --at +5m --delay 5m
 for bad in 1.5 x '' 2147483648 -2147483649; do gives 64 'not a priority' fq push x --priority="$bad"; done

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <vector>
 // fq, below us.
 #include "core/base/descriptor.h"
@@ -61,6 +62,13 @@ Result<std::vector<std::byte>> read_all(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_zone_file(const std::string& path) {
+  constexpr std::string_view kMagic = "TZif";
+  const Result<std::vector<std::byte>> bytes = read_all(path);
+  return bytes.ok() && bytes->size() > kMagic.size() &&
+         std::memcmp(bytes->data(), kMagic.data(), kMagic.size()) == 0;
+}
 
 Result<Zone> load_zone(std::string_view name, const std::string& directory) {
   if (name == "UTC") return Zone();

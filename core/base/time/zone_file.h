@@ -20,6 +20,9 @@ inline constexpr size_t kZoneNameBytesMax = 64;
 /// there is no database, or its file cannot be read.
 Result<Zone> load_zone(std::string_view name, const std::string& directory = {});
 
+/// Whether the C library takes this file for a zone: another one is UTC to it, without a word.
+bool is_zone_file(const std::string& path);
+
 /// The zone that /etc/localtime names, or "UTC" where it names none.
 std::string system_zone_name();
 
