@@ -8,6 +8,7 @@
 #include "cli/words/command.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/schedule_view.h"
+#include "cli/session/filter.h"
 #include "cli/session/session.h"
 #include "cli/words/values.h"
 
@@ -76,6 +77,7 @@ std::string schedule_lines(const SchedulePage& page) {
 Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const ExplainRequest request, explain_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(refuse_pattern(*queue, request.tenant));
   FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
   const bool json = session.format() == Format::json;
   FQ_TRY_SET(const SchedulePage schedules, schedules_to_tell(request, *queue));

@@ -69,6 +69,12 @@ class LineFields {
   bool has_two_payloads() const { return payloads_ > 1; }
   bool has_two_times() const { return times_ > 1; }
 
+  /// Once all keys are taken. Of an option, which is for the lines that have a key, others need not know.
+  Result<void> check_unique() const {
+    if (!to_.fields.unique.empty() || of_unique_.empty()) return {};
+    return bad_line(of_unique_ + ": goes with unique only");
+  }
+
   /// Once all keys are taken: the command that they say.
   Result<void> take_command() {
     if (command_.argv.empty()) {
@@ -120,8 +126,10 @@ class LineFields {
       FQ_TRY_SET(to_.fields.unique, to_unique_key(key, text));
     } else if (key == "unique_mode") {
       FQ_TRY_SET(to_.fields.unique_mode, to_unique_mode(key, text));
+      of_unique_ = key;
     } else if (key == "unique_for") {
       FQ_TRY_SET(to_.fields.unique_for_ms, to_duration(key, text));
+      of_unique_ = key;
     } else if (key == "ttl") {
       FQ_TRY_SET(to_.fields.ttl_ms, to_positive_duration_or("none", key, text));
     } else if (key == "keep") {
@@ -205,6 +213,7 @@ class LineFields {
   std::vector<Tag>& tags_;
   const bool counted_;
   JobCommand command_;
+  std::string of_unique_;  // a key of the line that says something of its unique key
   int payloads_ = 0;
   int times_ = 0;
 };
@@ -234,6 +243,7 @@ Result<PushLine> parse_message(std::string_view line, const PushFields& defaults
     return bad_line("payload: does not go with payload_base64; give one of them");
   if (!fields.has_payload()) return bad_line("has no payload; give payload or payload_base64");
   if (fields.has_two_times()) return bad_line("delay, at and due_at: do not go together; give one of them");
+  FQ_TRY(fields.check_unique());
   FQ_TRY(fields.take_command());
   push.fields.tags = std::move(tags);
   return push;

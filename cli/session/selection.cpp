@@ -181,7 +181,7 @@ Result<bool> confirmed(bool yes, const std::string& question) {
     FQ_TRY_SET(const bool more, input.read_some(answer));
     if (!more) break;
   }
-  return answer == "yes\n" || answer == "y\n";
+  return answer == "yes\n";
 }
 
 }  // namespace fq::cli

@@ -12,6 +12,7 @@
 #include "cli/policy/policy_layers.h"
 #include "core/policy/policy_value.h"
 #include "cli/views/policy_view.h"
+#include "cli/session/filter.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/table.h"
 
@@ -141,6 +142,7 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
   const PolicyLayers layers(file ? *file : FilePolicy(), std::move(overrides));
   const TenantList tenants(layers, file.ok());
   const std::map<std::string, StatsRow> rows = tenants.rows(std::move(reply), below);
+  if (rows.empty()) FQ_TRY(refuse_pattern(*queue, below));
   Table table({0, 2, 3});
   table.spare({5, 4, 1});
   table.shorten({0, 3}, kNameLeast);  // what blocks it may name an account

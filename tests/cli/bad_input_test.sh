@@ -110,6 +110,14 @@ gives 64 'one argument, 2 were given; quote it' fq push a b
 fq queue create sized; fq queue set sized order=fifo max_payload=4B
 gives 64 "--priority: the queue's order is \"fifo\" (order), which would ignore it" fq push -q sized -p 1 x
 gives 65 'the limit (max_payload)' fq push -q sized 12345
+for key in 'unique_for":"5m' 'unique_mode":"keep'; do
+  echo "{\"payload\":\"x\",\"$key\"}" >"$work/line"
+  gives 65 "line 1: ${key%%\"*}: goes with unique only" fq push --ndjson --file "$work/line"
+done
+echo '{"payload":"x"}' >"$work/line"
+gives 0 '' fq push -q sized --ndjson --unique-for 5m --file "$work/line"
+gives 64 "'st*': no tenant has that name" fq explain -q sized -t 'st*'
+gives 64 "'st*': no tenant has that name" fq tenant list -q sized -t 'st*'
 is 'a closed standard input cannot be asked for' \
   "fq: standard input: is closed, so it is not read unasked; give PAYLOAD
 fq: standard input: is closed" \

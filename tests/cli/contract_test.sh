@@ -93,8 +93,8 @@ is 'one that is acked, with a NUL' 'unset unset a|b' "$(FQ_RECEIPT=x FQ_PAYLOAD=
 seq 3 | fq push -q asked --lines >/dev/null
 gives 64 '--yes: is needed' fq -q asked cancel --all
 asked() { echo "$1" | TERM=xterm script -qefc "$FQ -q asked $2" /dev/null >/dev/null; echo $?; }
-is 'who says no keeps all' 3 "$(asked n 'cancel --all' >/dev/null; asked n 'queue purge asked' >/dev/null; asked n 'queue remove asked' >/dev/null; fq -q asked peek --json | wc -l)"
-is 'who says yes does not' '0 0' "$(asked y 'cancel --all') $(fq -q asked peek --json | wc -l)"
+is 'who says no, or less than yes, keeps all' 3 "$(asked n 'cancel --all' >/dev/null; asked y 'cancel --all' >/dev/null; asked n 'queue purge asked' >/dev/null; asked n 'queue remove asked' >/dev/null; fq -q asked peek --json | wc -l)"
+is 'who says yes does not' '0 0' "$(asked yes 'cancel --all') $(fq -q asked peek --json | wc -l)"
 
 # What was written into a pipe is written: fq-pop(1) warns of it.
 seq 50 | fq push -q head --lines >/dev/null
