@@ -35,21 +35,26 @@ bool takes_all_at_once(int descriptor) {
 }  // namespace
 
 Result<void> Output::write(std::string_view bytes) {
+  if (bytes.size() > kBufferBytes) {
+    // As one, so that a signal that came while the first was written ends the second.
+    const int caught = caught_count();
+    FQ_TRY(flush());
+    return write_now(bytes, caught);
+  }
   if (buffer_.size() + bytes.size() > kBufferBytes) FQ_TRY(flush());
-  if (bytes.size() > kBufferBytes) return write_now(bytes);
   buffer_.append(bytes);
   return {};
 }
 
 Result<void> Output::flush() {
   if (buffer_.empty()) return {};
-  Result<void> written = write_now(buffer_);
+  Result<void> written = write_now(buffer_, caught_count());
   buffer_.clear();
   return written;
 }
 
-Result<void> Output::write_now(std::string_view bytes) {
-  Result<void> written = write_pieces(bytes);
+Result<void> Output::write_now(std::string_view bytes, int caught) {
+  Result<void> written = write_pieces(bytes, caught);
   failed_ = failed_ || !written;
   return written;
 }
@@ -80,10 +85,9 @@ long Output::write_piece(std::string_view bytes, int caught) const {
   return ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
 }
 
-Result<void> Output::write_pieces(std::string_view bytes) {
+Result<void> Output::write_pieces(std::string_view bytes, int caught) {
   const std::string_view object = descriptor_ == STDERR_FILENO ? "standard error" : "standard output";
   if (piece_ == 0) choose_piece();
-  const int caught = caught_count();
   while (!bytes.empty()) {
     const long done = write_piece(bytes, caught);
     if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
@@ -106,7 +110,7 @@ Result<void> Output::copy_file(int descriptor, uint64_t size) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return sys_error("read", "payload", errno);
     if (got == 0) return Error{ErrorKind::bad_data, "payload: its file is shorter than its record says", 0};
-    FQ_TRY(write_now(std::string_view(piece).substr(0, static_cast<size_t>(got))));
+    FQ_TRY(write_now(std::string_view(piece).substr(0, static_cast<size_t>(got)), caught_count()));
     at += static_cast<uint64_t>(got);
   }
   return {};

@@ -33,8 +33,9 @@ class Output {
   static bool interrupted(const Error& error);
 
  private:
-  Result<void> write_now(std::string_view bytes);
-  Result<void> write_pieces(std::string_view bytes);
+  /// `caught`: how many signals had come when it began; one more ends it.
+  Result<void> write_now(std::string_view bytes, int caught);
+  Result<void> write_pieces(std::string_view bytes, int caught);
   void choose_piece();
   long write_piece(std::string_view bytes, int caught) const;
   const int descriptor_;
