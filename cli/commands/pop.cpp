@@ -254,9 +254,11 @@ class Popping {
 Result<Exit> run_pop(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PopRequest request, pop_request(arguments, session.format()));
   request.lease.tenant = request.tenant;
+  // A pattern is refused where no tenant has that name, and a new queue has none.
+  const bool makes = request.lease.wait && request.tenant.find('*') == std::string::npos;
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open(Session::Policy::last_good, request.lease.wait ? Session::Missing::is_made_and_said
-                                                                         : Session::Missing::is_refused));
+             session.open(Session::Policy::last_good,
+                          makes ? Session::Missing::is_made_and_said : Session::Missing::is_refused));
   FQ_TRY(refuse_pattern(*queue, request.tenant));
   request.lease.interrupt = &catch_signals();
   return Popping(session, *queue, request).run();

@@ -117,6 +117,8 @@ done
 echo '{"payload":"x"}' >"$work/line"
 gives 0 '' fq push -q sized --ndjson --unique-for 5m --file "$work/line"
 gives 64 "'st*': no tenant has that name" fq explain -q sized -t 'st*'
+gives 1 "queue 'unmade': there is none" fq pop -q unmade --wait=1s -t 'st*'
+is 'and none was made' 0 "$(fq queue list --json | jq -r .queue | grep -c unmade)"
 gives 64 "'st*': no tenant has that name" fq tenant list -q sized -t 'st*'
 is 'a closed standard input cannot be asked for' \
   "fq: standard input: is closed, so it is not read unasked; give PAYLOAD
