@@ -62,7 +62,7 @@ std::string human_of(const std::string& queue, const CheckReport& report) {
 Result<Exit> run_check(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
   const CheckRequest request{.repair = arguments.has("repair"), .alone = session.queue_named()};
-  return session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
+  const auto check = [&](const std::string& name, Queue& queue) -> Result<Exit> {
     Result<CheckReport> checked = queue.check(request);
     // What was done before it failed, say.
     for (const std::string& notice : queue.take_notices()) say(notice);
@@ -71,7 +71,10 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
     FQ_TRY(session.out().write(json ? json_of(name, report) : human_of(name, report)));
     FQ_TRY(session.out().flush());
     return report.findings.empty() ? Exit::done : Exit::bad_data;
-  });
+  };
+  OpenOptions options;
+  options.repair = request.repair;
+  return session.for_each_queue(check, options);
 }
 
 }  // namespace

@@ -175,11 +175,13 @@ Result<std::vector<std::string>> Session::all_queues() const {
   return names;
 }
 
-Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look) {
+Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
+                                     const OpenOptions& options) {
   FQ_TRY_SET(const std::vector<std::string> names, queues());
   Exit worst = names.empty() ? Exit::nothing : Exit::done;
   for (const std::string& name : names) {
-    const Result<std::unique_ptr<Queue>> queue = open({location_.spool, name}, Policy::last_good);
+    const Result<std::unique_ptr<Queue>> queue =
+        open({location_.spool, name}, Policy::last_good, Missing::is_refused, options);
     Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
     if (!exit) say(exit.error().text);

@@ -62,7 +62,8 @@ class Session {
   AwayList take_away() { return std::exchange(away_, {}); }
   /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
   /// the others: the exit is its own. Exit::nothing when there is none.
-  Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
+  Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
+                              const OpenOptions& options = {});
 
  private:
   Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, Missing missing,

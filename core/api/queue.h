@@ -366,6 +366,7 @@ class Queue {
 struct OpenOptions {
   bool create = false;       // else a queue that does not exist is ErrorKind::missing
   Clock* clock = nullptr;    // none: the system's
+  bool repair = false;       // it is opened to be repaired: what of it cannot be read is given up
   bool until_exit = false;   // the process ends with it: cleaning up is left to the kernel
   AwayList* away = nullptr;  // where parts that do not answer are noted; an attended queue has notices
 };

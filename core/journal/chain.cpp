@@ -44,11 +44,14 @@ Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, 
   if (!opened_file.ok() && opened_file.error().sys == ENOENT) return {};  // went away while we looked
   FQ_TRY_SET(const auto file, std::move(opened_file));
   FQ_TRY_SET(const uint64_t file_bytes, file->size());
-  std::vector<std::byte> bytes(kFirstRecordOffset);
-  FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
+  window.reset(*file, std::min<uint64_t>(file_bytes, kFirstRecordOffset));
+  const Bytes front = window.at(0, kFirstRecordOffset);
+  if (window.failure()) return *window.failure();
+  const std::vector<std::byte> bytes(front.begin(), front.end());
+  const size_t got = bytes.size();
 
   FileHeader header;
-  const auto fault = decode_file_header(Bytes(bytes).first(got), header);
+  const auto fault = decode_file_header(bytes, header);
   if (fault == FileHeaderFault::other_format) return other_format(disk, path, header.format);
   ChainFile found;
   found.header_lost = fault != FileHeaderFault::none;

@@ -22,6 +22,7 @@ void FileWindow::reset(File& file, uint64_t end) {
   begin_ = 0;
   filled_ = 0;
   end_ = end;
+  holes_.clear();
 }
 
 Bytes FileWindow::load(uint64_t offset, size_t want) {
@@ -38,9 +39,11 @@ Bytes FileWindow::load(uint64_t offset, size_t want) {
   begin_ = offset;
   filled_ = kept;
   if (kept == bytes) return Bytes(buffer_).first(kept);
-  auto got = file_->read_at(offset + kept, MutableBytes(buffer_).subspan(kept, bytes - kept));
+  const MutableBytes to = MutableBytes(buffer_).subspan(kept, bytes - kept);
+  const Result<size_t> got =
+      takes_holes_ ? read_around_holes(*file_, offset + kept, to, holes_) : file_->read_at(offset + kept, to);
   if (!got.ok()) {
-    failure_ = got.error();
+    failure_ = takes_holes_ ? got.error() : of_hole(got.error());
     filled_ = 0;
     return {};
   }
@@ -61,6 +64,17 @@ std::optional<PlacedRecord> FileRecords::at(uint64_t offset) {
   }
   saw_loose_header_ = true;
   return std::nullopt;
+}
+
+uint64_t FileRecords::hole_end(uint64_t offset) {
+  const Bytes bytes = window_.at(offset, kLeastBytes);
+  const auto header = bytes.size() < kLeastBytes ? std::nullopt : decode_header(seed_, bytes);
+  uint64_t size = kLeastBytes;
+  if (header && header->position == position_of(offset))
+    size = std::min<uint64_t>(header->bytes, end_ - offset);
+  // Of a header alone nobody has read the body.
+  static_cast<void>(window_.at(offset, static_cast<size_t>(size)));
+  return window_.holes().end_of_first(offset, size);
 }
 
 std::optional<PlacedRecord> FileRecords::find_from(uint64_t offset, uint64_t seq_min, uint64_t seq_end) {

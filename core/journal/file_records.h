@@ -1,21 +1,26 @@
 // file_records - the records of one journal file: the one at a place, or the next one behind it.
 //
 // Reads forward through one window of memory that all files of a scan share. An I/O error makes every
-// further look come back empty and is kept in failure(): the loops ask once, where they stop.
+// further look come back empty and is kept in failure(): the loops ask once, where they stop. Pages that the
+// disk does not give back (EIO) are no such error where the caller takes them for damage: they read as zeros.
 #pragma once
 
 // System.
 #include <optional>
+#include <vector>
 // fq, below us.
 #include "core/base/disk/disk.h"
 // fq, this room.
 #include "core/journal/codec.h"
+#include "core/journal/holes.h"
 
 namespace fq {
 
 /// A stretch of a file in memory; moves forward, or anywhere at the price of a read.
 class FileWindow {
  public:
+  explicit FileWindow(Holes holes = Holes::refused) : takes_holes_(holes == Holes::taken) {}
+
   /// Begins to read `file` anew, up to `end`.
   void reset(File& file, uint64_t end);
   /// The bytes from `offset` on, at least `want` of them unless the end comes first (or a read failed).
@@ -26,6 +31,8 @@ class FileWindow {
     return load(offset, want);
   }
   const std::optional<Error>& failure() const { return failure_; }
+  /// Those met since reset().
+  const HolePages& holes() const { return holes_; }
 
  private:
   Bytes load(uint64_t offset, size_t want);
@@ -35,6 +42,8 @@ class FileWindow {
   uint64_t begin_ = 0;
   size_t filled_ = 0;
   uint64_t end_ = 0;
+  bool takes_holes_;
+  HolePages holes_;
   std::optional<Error> failure_;
 };
 
@@ -56,6 +65,9 @@ class FileRecords {
   std::optional<PlacedRecord> find_from(uint64_t offset, uint64_t seq_min, uint64_t seq_end);
   /// Any header of this file at or behind `offset` and before `end`, in its place or not.
   std::optional<PlacedRecord> find_header(uint64_t offset, uint64_t end);
+
+  /// Where the hole ends that has a part of the record at `offset`, or of its header; 0: there is none.
+  uint64_t hole_end(uint64_t offset);
 
   /// Whether a look met a header of this file that is no record, since they were last forgotten.
   bool saw_loose_header() const { return saw_loose_header_; }

@@ -15,6 +15,7 @@
 #include "core/base/disk/disk.h"
 // fq, this room.
 #include "core/journal/codec.h"
+#include "core/journal/holes.h"
 
 namespace fq {
 
@@ -67,7 +68,8 @@ struct ScanResult {
   uint64_t durable_position = 0;  // the highest that a record proves
   uint64_t records = 0;
   uint32_t number_max = 0;  // the highest file number seen, in use or ready
-  bool clean_end = true;    // the last file may be appended to: nothing behind its end parses as a record
+  bool clean_end = true;    // the last file may be appended to: nothing behind its end parses as a record,
+                            // and the disk gives all of it back
 };
 
 /// One record as the scan hands it out; the views are valid during the call.
@@ -83,7 +85,8 @@ struct ScannedRecord {
 /// whatever follows it). A bad one before it is damage: the scan goes on at the next valid record of the
 /// file (8-byte steps), or with the next file, and reports the gap. An Error is an I/O error, a file of
 /// another format (`unusable`), or what `visit` returned.
-Result<ScanResult> scan_journal(Disk& disk, const std::function<Result<void>(const ScannedRecord&)>& visit);
+Result<ScanResult> scan_journal(Disk& disk, const std::function<Result<void>(const ScannedRecord&)>& visit,
+                                Holes holes = Holes::refused);
 
 /// "journal/7.fqj: records are damaged at byte 8192, 41 records lost".
 std::string described(const JournalDamage& damage);
@@ -92,11 +95,16 @@ std::string described(const JournalDamage& damage);
 struct KeptDamage {
   std::string name;   // "damaged/7-8192.bin", or "damaged/7-8192.2.bin" beside others; "": there are none
   bool made = false;  // they were not there before
+  uint64_t unread_bytes = 0;  // zeros stand for them: the disk does not give them back
 };
 
-/// Copies them into damaged/, durable. Fine if they are there; under a name that is free where what is there
-/// of that place is something else, as it is when damage has grown.
+/// Copies them into damaged/, durable; zeros for what the disk does not give back. Fine if they are there;
+/// under a name that is free where what is there of that place is something else, as it is when damage has
+/// grown.
 Result<KeptDamage> keep_damage(Disk& disk, const JournalDamage& damage);
+
+/// "; 96 bytes kept in damaged/"; "" where there are none.
+std::string described(const JournalDamage& damage, const KeptDamage& kept);
 
 /// Takes a whole file out of the way, into damaged/ under a name that is free there, durable. Returns that
 /// name.

@@ -13,6 +13,7 @@
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/journal/holes.h"
 #include "core/journal/journal.h"
 #include "core/journal/journal_name.h"
 #include "core/journal/lost_header.h"
@@ -86,12 +87,13 @@ Result<void> check_free(Disk& disk, const std::string& name) {
   return {};
 }
 
-Result<void> copy_damage(File& from, const JournalDamage& damage, File& to) {
+Result<void> copy_damage(File& from, const JournalDamage& damage, File& to, HolePages& holes) {
   std::vector<std::byte> block(kCopyBlockBytes);
   uint64_t done = 0;
   while (done < damage.bytes) {
     const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), damage.bytes - done));
-    FQ_TRY_SET(const size_t got, from.read_at(damage.offset + done, MutableBytes(block).first(want)));
+    FQ_TRY_SET(const size_t got,
+               read_around_holes(from, damage.offset + done, MutableBytes(block).first(want), holes));
     if (got == 0) break;
     FQ_TRY(to.write_at(done, Bytes(block).first(got)));
     done += got;
@@ -99,20 +101,30 @@ Result<void> copy_damage(File& from, const JournalDamage& damage, File& to) {
   return to.sync_all();
 }
 
-/// Whether `copy` has the bytes that the stretch has now, and no others.
-Result<bool> is_copy(File& from, const JournalDamage& damage, File& copy) {
+/// Whether `copy` has the bytes that the stretch has now, and no others. What is in a hole by now may be
+/// there still: no worse copy is made of it.
+Result<bool> is_copy(File& from, const JournalDamage& damage, File& copy, HolePages& holes) {
   FQ_TRY_SET(const uint64_t from_bytes, from.size());
   FQ_TRY_SET(const uint64_t copy_bytes, copy.size());
   if (copy_bytes != std::min(damage.bytes, from_bytes - std::min(damage.offset, from_bytes))) return false;
   std::vector<std::byte> block(kCopyBlockBytes), other(kCopyBlockBytes);
   for (uint64_t done = 0; done < copy_bytes;) {
+    const uint64_t start = damage.offset + done;
     const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), copy_bytes - done));
-    FQ_TRY_SET(const size_t got, from.read_at(damage.offset + done, MutableBytes(block).first(want)));
+    FQ_TRY_SET(const size_t got, read_around_holes(from, start, MutableBytes(block).first(want), holes));
     FQ_TRY_SET(const size_t got_there, copy.read_at(done, MutableBytes(other).first(want)));
-    if (got != want || got_there != want || std::memcmp(block.data(), other.data(), want) != 0) return false;
+    if (got != want || got_there != want) return false;
+    for (const auto& [offset, bytes] : holes.readable(start, want))
+      if (std::memcmp(&block[offset - start], &other[offset - start], bytes) != 0) return false;
     done += want;
   }
   return true;
+}
+
+uint64_t unread_bytes(const JournalDamage& damage, const HolePages& holes) {
+  uint64_t unread = damage.bytes;
+  for (const HolePages::Stretch& each : holes.readable(damage.offset, damage.bytes)) unread -= each.bytes;
+  return unread;
 }
 
 /// The names of what is kept of one place, the first, the second: another damage there is not written over.
@@ -190,11 +202,11 @@ Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) 
   FQ_TRY_SET(auto file, disk.open(name, OpenMode::write));
   FileHeader header;
   std::array<std::byte, kFileHeaderCopyBytes> first;
-  FQ_TRY_SET(const size_t first_bytes, file->read_at(0, first));
+  FQ_TRY_SET(const size_t first_bytes, read_front(*file, first));
   FileHeaderFault fault = decode_file_header(Bytes(first).first(first_bytes), header);
   if (fault == FileHeaderFault::not_ours || fault == FileHeaderFault::damaged) {
     std::vector<std::byte> bytes(kFileHeaderBytes);
-    FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
+    FQ_TRY_SET(const size_t got, read_front(*file, bytes));
     fault = decode_file_header(Bytes(bytes).first(got), header);
   }
   switch (fault) {
@@ -218,9 +230,19 @@ std::string described(const JournalDamage& damage) {
   return text;
 }
 
+std::string described(const JournalDamage& damage, const KeptDamage& kept) {
+  if (damage.bytes == 0) return "";
+  std::string text = "; " + counted(damage.bytes, "byte") + " kept in damaged/";
+  if (kept.unread_bytes != 0)
+    text +=
+        ", with zeros for the " + counted(kept.unread_bytes, "byte") + " that the disk does not give back";
+  return text;
+}
+
 Result<KeptDamage> keep_damage(Disk& disk, const JournalDamage& damage) {
   KeptDamage kept;
   if (damage.bytes == 0) return kept;  // something that is missing leaves nothing to keep
+  HolePages holes;
   FQ_TRY(disk.make_directory("damaged"));
   FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
   for (int count = 1;; ++count) {
@@ -228,13 +250,15 @@ Result<KeptDamage> keep_damage(Disk& disk, const JournalDamage& damage) {
     FQ_TRY_SET(const auto there, find_in_damaged(disk, kept.name));
     if (!there) break;
     if (*there == nullptr) continue;
-    FQ_TRY_SET(const bool same, is_copy(*from, damage, **there));
+    FQ_TRY_SET(const bool same, is_copy(*from, damage, **there, holes));
+    kept.unread_bytes = unread_bytes(damage, holes);
     if (same) return kept;
   }
   kept.made = true;
   const std::string temporary = kept.name + ".tmp";
   FQ_TRY_SET(const auto to, create_again(disk, temporary));
-  auto copied = copy_damage(*from, damage, *to);
+  auto copied = copy_damage(*from, damage, *to, holes);
+  kept.unread_bytes = unread_bytes(damage, holes);
   // On a full disk nothing is left of the try.
   if (!copied.ok()) (void)disk.remove(temporary);
   FQ_TRY(std::move(copied));

@@ -3,6 +3,8 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
+#include <vector>
 // fq, below us.
 #include "core/base/fault_point.h"
 
@@ -16,7 +18,7 @@ constexpr uint64_t kProofBytes = 1024 * 1024;  // read of a file for one record 
 
 Result<bool> shows_key(File& file, const FileKey& key) {
   FQ_TRY_SET(const uint64_t bytes, file.size());
-  FileWindow window;
+  FileWindow window(Holes::taken);  // what can be read is proof enough
   window.reset(file, std::min(bytes, kProofBytes));
   const Bytes opened = window.at(kFileHeaderBytes, kOpenedBytes);
   bool shown = decode_opened(key, opened).has_value();
@@ -28,11 +30,13 @@ Result<bool> shows_key(File& file, const FileKey& key) {
 
 Result<std::optional<FileKey>> find_lost_key(File& file, uint32_t number, FileWindow& window) {
   FQ_TRY_SET(const uint64_t bytes, file.size());
-  std::array<std::byte, kOpenedBytes> opened_bytes{};
-  FQ_TRY_SET(const size_t got, file.read_at(kFileHeaderBytes, opened_bytes));
+  window.reset(file, std::min<uint64_t>(bytes, kFirstRecordOffset));
+  const Bytes front = window.at(kFileHeaderBytes, kOpenedBytes);
+  if (window.failure()) return *window.failure();
+  const std::vector<std::byte> opened_bytes(front.begin(), front.end());
   const uint64_t end = std::min(bytes, kProofBytes);
   for (const size_t copy : {size_t{0}, size_t{1}}) {
-    const std::optional<FileKey> key = key_of_opened(number, Bytes(opened_bytes).first(got), copy);
+    const std::optional<FileKey> key = key_of_opened(number, opened_bytes, copy);
     if (!key) continue;
     const std::optional<OpenedRecord> opened = decode_opened(*key, opened_bytes);
     if (!opened) continue;
@@ -43,6 +47,12 @@ Result<std::optional<FileKey>> find_lost_key(File& file, uint32_t number, FileWi
     if (proved) return key;
   }
   return std::optional<FileKey>();
+}
+
+Result<size_t> read_front(File& file, MutableBytes to) {
+  Result<size_t> got = file.read_at(0, to);
+  if (!got.ok() && got.error().sys == EIO) return size_t{0};
+  return got;
 }
 
 Result<void> write_header_anew(Disk& disk, const FileHeader& header) {

@@ -18,6 +18,10 @@ Result<bool> shows_key(File& file, const FileKey& key);
 /// A key under which the file was in use, and can be read; none where nothing proves one.
 Result<std::optional<FileKey>> find_lost_key(File& file, uint32_t number, FileWindow& window);
 
+/// The first bytes of a file, as many as it has: none where the disk does not give them back, as of a file
+/// whose header is damaged.
+Result<size_t> read_front(File& file, MutableBytes to);
+
 /// Writes the header anew, durable; the bytes behind it are not touched. Needs: no process gives the file
 /// back meanwhile.
 Result<void> write_header_anew(Disk& disk, const FileHeader& header);

@@ -4,7 +4,7 @@
 // a record proves what it says was on disk when it was written. Below a proven point a bad place is damage
 // and the scan goes on behind it; above, it is the tail of a crash and the stream ends there. The proof
 // may stand behind the bad place, so the rest of the last file is searched for one before the stream is
-// cut.
+// cut. What the disk does not give back is damage wherever it is: nobody knows that it was not proven.
 
 // System.
 #include <algorithm>
@@ -21,7 +21,7 @@ using Visit = std::function<Result<void>(const ScannedRecord&)>;
 
 class Scan {
  public:
-  Scan(Disk& disk, const Visit& visit) : disk_(disk), visit_(visit) {}
+  Scan(Disk& disk, const Visit& visit, Holes holes) : disk_(disk), visit_(visit), window_(holes) {}
 
   Result<ScanResult> run();
 
@@ -178,10 +178,10 @@ Result<void> Scan::read_records(FileRecords& records, JournalFile& file, const F
 
     // A bad place. Where does it go on, and is what lies between damage?
     std::optional<uint64_t> next_offset;
-    bool damaged = true;
+    const uint64_t hole_end_here = records.hole_end(offset);
     if (fence.last) {
-      damaged = is_proven(records, offset, next_offset);
-      if (!damaged) return {};
+      const bool proven = is_proven(records, offset, next_offset);
+      if (!proven && hole_end_here == 0) return {};
     } else if (const auto next = records.find_from(offset, next_seq_, fence.seq)) {
       next_offset = next->offset;
     }
@@ -189,10 +189,12 @@ Result<void> Scan::read_records(FileRecords& records, JournalFile& file, const F
     const auto next = next_offset ? records.at(*next_offset) : std::nullopt;
     if (!next && !fence.joined && !fence.last) return {};  // where it ended is not known; the gap is reported
 
-    JournalDamage hole{file.key.number, offset, 0, 0, "records are damaged"};
+    JournalDamage hole{file.key.number, offset, 0, 0,
+                       hole_end_here != 0 ? "records cannot be read" : "records are damaged"};
     const uint64_t next_seq = next ? next->header.seq : (fence.seq_exact ? fence.seq : next_seq_);
     if (seq_known_ && next_seq > next_seq_) hole.records_lost = next_seq - next_seq_;
-    const uint64_t hole_end = next ? next->offset : records.end();
+    uint64_t hole_end = next ? next->offset : records.end();
+    if (!next && fence.last && hole_end_here != 0) hole_end = std::min(hole_end, hole_end_here);
     hole.bytes = hole_end > offset ? hole_end - offset : 0;
     if (hole.bytes == 0) hole.what = next || at_fence ? "records are missing" : "the file ends early";
     result_.damage.push_back(std::move(hole));
@@ -215,7 +217,7 @@ bool Scan::is_proven(FileRecords& records, uint64_t offset, std::optional<uint64
     proof_ = std::max(proof_, found->header.durable_position);
     if (proof_ <= position) found = records.find_from(found->end_offset(), next_seq_, UINT64_MAX);
   }
-  result_.clean_end = !next_offset && !records.saw_loose_header();
+  result_.clean_end = !next_offset && !records.saw_loose_header() && window_.holes().empty();
   return next_offset && proof_ > position;
 }
 
@@ -291,6 +293,8 @@ void Scan::sort_others() {
 
 }  // namespace
 
-Result<ScanResult> scan_journal(Disk& disk, const Visit& visit) { return Scan(disk, visit).run(); }
+Result<ScanResult> scan_journal(Disk& disk, const Visit& visit, Holes holes) {
+  return Scan(disk, visit, holes).run();
+}
 
 }  // namespace fq

@@ -14,7 +14,9 @@ namespace fq {
 
 Result<std::unique_ptr<Queue>> LocalEngine::open(const Location& location, const OpenOptions& options) const {
   Clock& clock = options.clock == nullptr ? system_clock() : *options.clock;
-  FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
+  const Holes holes = options.repair ? Holes::taken : Holes::refused;
+  FQ_TRY_SET(std::unique_ptr<Attachment> attachment,
+             Attachment::open(location, options.create, clock, holes));
   auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock, options.until_exit);
   FQ_TRY(queue->follow_wall_clock());
   // What another process had begun to move, and did not end: that queue may be at fault, and not this one.

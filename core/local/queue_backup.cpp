@@ -5,6 +5,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/journal/holes.h"
 #include "core/journal/journal.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
@@ -69,13 +70,13 @@ Result<bool> QueueBackup::copy_file(const std::string& name, uint64_t bytes) {
     if (*copied >= there) return true;
   }
   if (!to.ok()) return of_copy(to.error());
-  Result<void> copied = copy_bytes(**from, **to, std::min(bytes, there));
+  Result<void> copied = copy_bytes(name, **from, **to, std::min(bytes, there));
   if (copied.ok()) return true;
   static_cast<void>(copy_->remove(name));
   return copied.error();
 }
 
-Result<void> QueueBackup::copy_bytes(File& from, File& to, uint64_t bytes) {
+Result<void> QueueBackup::copy_bytes(const std::string& name, File& from, File& to, uint64_t bytes) {
   Result<bool> shared = to.share(from, bytes);
   if (!shared.ok()) return of_copy(shared.error());
   std::vector<std::byte> block(*shared ? 0 : kCopyBlockBytes);
@@ -83,7 +84,11 @@ Result<void> QueueBackup::copy_bytes(File& from, File& to, uint64_t bytes) {
     if (interrupt_ != nullptr && interrupt_->raised())
       return Error{ErrorKind::later, "backup of " + object() + ": interrupted", EINTR};
     const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), bytes - at));
-    FQ_TRY_SET(const size_t got, from.read_at(at, MutableBytes(block).first(want)));
+    const Result<size_t> read = from.read_at(at, MutableBytes(block).first(want));
+    // A copy does without nothing by itself: a repair of the original does, and says so.
+    const bool can_do_without = name.starts_with("journal/") || name.starts_with("blobs/");
+    if (!read.ok()) return can_do_without ? of_hole(read.error()) : read.error();
+    const size_t got = *read;
     if (got == 0) break;
     Result<void> written = to.write_at(at, Bytes(block).first(got));
     if (!written.ok()) return of_copy(written.error());

@@ -38,7 +38,7 @@ class QueueBackup : private Linked {
   Result<void> copy_rest();
   Result<void> empty_again();
   Result<bool> copy_file(const std::string& name, uint64_t bytes);
-  Result<void> copy_bytes(File& from, File& to, uint64_t bytes);
+  Result<void> copy_bytes(const std::string& name, File& from, File& to, uint64_t bytes);
   Result<bool> begin_copy();
   Result<bool> fetch_payloads(const std::set<std::string>& named);
 

@@ -17,6 +17,12 @@ struct FakeDisk::State {
   bool fail_sticky = false;
   std::vector<Operation> operations;
   std::string label = "fake";
+  struct Unreadable {
+    std::string name;
+    uint64_t offset = 0;
+    uint64_t end = 0;
+  };
+  std::vector<Unreadable> unreadable;
 
   /// Counts a call; the errno with which it fails, or 0.
   int count(std::string call, std::string_view name, uint64_t offset = 0, uint64_t bytes = 0) {
@@ -26,6 +32,16 @@ struct FakeDisk::State {
     if (!fail_call) return 0;
     if (number == *fail_call) return fail_sys;
     return fail_sticky && changes && number > *fail_call ? fail_sys : 0;
+  }
+
+  /// The first byte there that cannot be read.
+  std::optional<uint64_t> unreadable_in(std::string_view name, uint64_t offset, uint64_t bytes) const {
+    std::optional<uint64_t> first;
+    for (const Unreadable& each : unreadable) {
+      if (each.name != name || offset >= each.end || each.offset >= offset + bytes) continue;
+      first = std::min(first.value_or(UINT64_MAX), std::max(offset, each.offset));
+    }
+    return first;
   }
 
   uint64_t used() const {
@@ -53,6 +69,8 @@ class FakeFile final : public File {
 
   Result<size_t> read_at(uint64_t offset, MutableBytes to) override {
     if (const int sys = disk_->count("read", name_, offset, to.size())) return sys_error("read", name_, sys);
+    if (const auto bad = disk_->unreadable_in(name_, offset, to.size()))
+      return sys_error("read at byte " + std::to_string(*bad), name_, EIO);
     const std::string& content = disk_->platter.content(inode_);
     if (offset >= content.size()) return size_t{0};
     const size_t n = std::min<size_t>(to.size(), content.size() - offset);
@@ -214,7 +232,13 @@ void FakeDisk::fail_at(uint64_t call, int sys, bool sticky) {
   state_->fail_sys = sys;
   state_->fail_sticky = sticky;
 }
-void FakeDisk::heal() { state_->fail_call.reset(); }
+void FakeDisk::set_unreadable(std::string_view name, uint64_t offset, uint64_t bytes) {
+  state_->unreadable.push_back({std::string(name), offset, offset + bytes});
+}
+void FakeDisk::heal() {
+  state_->fail_call.reset();
+  state_->unreadable.clear();
+}
 void FakeDisk::set_capacity(uint64_t bytes) { state_->capacity = bytes; }
 uint64_t FakeDisk::used_bytes() const { return state_->used(); }
 uint64_t FakeDisk::call_count() const { return state_->calls; }

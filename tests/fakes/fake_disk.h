@@ -3,8 +3,8 @@
 // crash() gives the disk that a power cut would leave: with what was synced, and by a seed any part of what
 // was not (tests/fakes/platter.h says which parts there are).
 //
-// Faults: fail_at() fails one call by its number, set_capacity() fills the disk. Copies are deep; files that
-// are open keep pointing into the disk that opened them. Not thread-safe.
+// Faults: fail_at() fails one call by its number, set_unreadable() some pages, set_capacity() fills the disk.
+// Copies are deep; files that are open keep pointing into the disk that opened them. Not thread-safe.
 #pragma once
 
 // System.
@@ -52,6 +52,8 @@ class FakeDisk final : public Disk {
   /// Call number `call` from the first (0) fails with `sys`; a failed write writes its first half. With
   /// `sticky` every later call that changes the disk fails too.
   void fail_at(uint64_t call, int sys, bool sticky = false);
+  /// Reads with a part in these pages fail with EIO, until heal().
+  void set_unreadable(std::string_view name, uint64_t offset, uint64_t bytes);
   void heal();
   /// Bytes that all files together may take; more is ENOSPC.
   void set_capacity(uint64_t bytes);

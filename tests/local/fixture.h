@@ -44,11 +44,15 @@ class SpoolFixture {
   std::unique_ptr<Queue> open() {
     OpenOptions options;
     options.create = true;
-    options.clock = &clock;
-    auto opened = open_queue({directory_ + "/spool", "default"}, options);
+    auto opened = try_open(options);
     INFO((opened.ok() ? std::string() : opened.error().text));
     REQUIRE(opened.ok());
     return std::move(opened).value();
+  }
+  /// The clock apart as the options say.
+  Result<std::unique_ptr<Queue>> try_open(OpenOptions options) {
+    options.clock = &clock;
+    return open_queue({directory_ + "/spool", "default"}, options);
   }
   std::string path(const std::string& name) const { return directory_ + "/spool/queues/default/" + name; }
   uint64_t journal_bytes() const {

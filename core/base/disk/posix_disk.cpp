@@ -67,7 +67,7 @@ class PosixFile final : public File {
       const ssize_t got = uninterrupted([&] {
         return ::pread(fd_.get(), to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
       });
-      if (got < 0) return sys_error("read", object_, errno);
+      if (got < 0) return sys_error("read at byte " + std::to_string(offset + done), object_, errno);
       if (got == 0) break;
       done += static_cast<size_t>(got);
     }

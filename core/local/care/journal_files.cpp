@@ -37,7 +37,7 @@ Result<JournalFiles::HeaderState> JournalFiles::scan_header(const TableFile& fil
   if (!opened.ok() && opened.error().sys == ENOENT) return HeaderState::missing;
   FQ_TRY_SET(const std::unique_ptr<File> on_disk, std::move(opened));
   std::vector<std::byte> bytes(kFileHeaderBytes);
-  FQ_TRY_SET(const size_t got, on_disk->read_at(0, bytes));
+  FQ_TRY_SET(const size_t got, read_front(*on_disk, bytes));
   FQ_TRY_SET(const uint64_t size, on_disk->size());
   if (file.spare && size <= kFirstRecordOffset) return HeaderState::foreign;
   FileHeader header;

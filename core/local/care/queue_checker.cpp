@@ -131,7 +131,7 @@ Result<Checked> QueueChecker::check_once() {
     for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *rebuilt, until));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *rebuilt, Holes::taken, until));
   for (;;) {
     Txn txn = rebuilt->begin();
     const bool fired = rebuilt->schedule().timers().fire(txn, now.boot_ms) > 0;

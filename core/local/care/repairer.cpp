@@ -45,15 +45,26 @@ Result<void> Repairer::cancel_unreadable(CheckReport& report) {
   return mutator_.finish();
 }
 
+/// Nothing more is to be written to a file that the disk does not give back, and of what it holds some may
+/// come back yet.
+Result<void> Repairer::keep_out_of_use(uint32_t file) {
+  return locked([&]() -> Result<void> {
+    if (file < header().oldest_file || file > header().newest_file) return {};
+    Txn txn = store().begin();
+    txn.set(stream().table().slot(file).lost, 1);
+    txn.commit();
+    return {};
+  });
+}
+
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
 Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
                                          CompactReport& compacted, std::vector<std::string>& made) {
   for (const JournalDamage& damage : found.damage) {
     FQ_TRY_SET(KeptDamage kept, keep_damage(disk(), damage));
+    report.repairs.add(described(damage) + described(damage, kept));
+    if (kept.unread_bytes != 0) FQ_TRY(keep_out_of_use(damage.file_number));
     if (kept.made) made.push_back(std::move(kept.name));
-    std::string line = described(damage);
-    if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
-    report.repairs.add(std::move(line));
   }
   for (int kept = 0; kept < kRounds;) {
     uint32_t oldest = 0;

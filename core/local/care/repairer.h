@@ -34,6 +34,7 @@ class Repairer : private Linked {
   Result<CheckReport> check(bool repair);
 
  private:
+  Result<void> keep_out_of_use(uint32_t file);
   Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
                                  CompactReport& compacted, std::vector<std::string>& made);
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);

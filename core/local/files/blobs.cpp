@@ -22,6 +22,14 @@ constexpr size_t kReadBytes = 64 * 1024;  // arbitrary
 constexpr int kMadeTries = 10;            // against who looks for orphans
 constexpr int kKeptMax = 1000;            // of one name in damaged/; arbitrary
 
+/// What the disk does not give back is damage.
+Result<size_t> read_blob(const Disk& disk, File& file, uint64_t offset, MutableBytes to) {
+  Result<size_t> got = file.read_at(offset, to);
+  if (!got.ok() && got.error().sys == EIO)
+    return Error{ErrorKind::bad_data, text_within(disk, got.error()), 0};
+  return got;
+}
+
 bool is_blob_name(std::string_view name) {
   return name.size() == 2 * sizeof(BlobName::random) &&
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -112,7 +120,7 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
   std::vector<std::byte> block(kReadBytes);
   uint64_t at = 0;
   for (;;) {
-    FQ_TRY_SET(const size_t got, (*file)->read_at(at, block));
+    FQ_TRY_SET(const size_t got, read_blob(disk, **file, at, block));
     if (got == 0) break;
     crc = crc32c(crc, Bytes(block).first(got));
     at += got;
@@ -129,7 +137,7 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
 Result<std::string> read_whole_blob(Disk& disk, const MessageItem& item) {
   FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk, item));
   std::string bytes(item.payload_bytes, '\0');
-  FQ_TRY_SET(const size_t got, file->read_at(0, std::as_writable_bytes(std::span(bytes))));
+  FQ_TRY_SET(const size_t got, read_blob(disk, *file, 0, std::as_writable_bytes(std::span(bytes))));
   if (got == bytes.size()) return bytes;
   return Error{ErrorKind::bad_data, blob_file_name(*item.blob) + ": became shorter", 0};
 }

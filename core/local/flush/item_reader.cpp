@@ -5,6 +5,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/step_count.h"
+#include "core/journal/holes.h"
 
 namespace fq {
 
@@ -89,8 +90,9 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   block.pieces = pieces + 1;
   block.begin = block.end = from;
   const uint64_t start = number * kBlockBytes;
-  FQ_TRY_SET(const size_t got,
-             (*file)->read_at(start + from, MutableBytes(block.bytes.get() + from, to - from)));
+  HolePages holes;  // what lies in one is no valid item, and what lies beside it is
+  FQ_TRY_SET(const size_t got, read_around_holes(**file, start + from,
+                                                 MutableBytes(block.bytes.get() + from, to - from), holes));
   const uint64_t known = readable > start ? readable - start : 0;
   block.end = std::max<uint64_t>(from, std::min<uint64_t>(from + got, known));
   if (to == kBlockBytes) last_filled_ = number;

@@ -40,7 +40,7 @@ class ItemReader {
                                             const Entry& entry);
 
   /// Reads into `stored`, whose memory is used again. False: the record is gone (moved or recycled since:
-  /// look it up again) or damaged.
+  /// look it up again) or damaged, which is also what the disk does not give back.
   Result<bool> read(const ItemPlace& place, StoredItem& stored, bool lasting = false);
 
   /// Drops the cached blocks: their bytes may be of before a write.

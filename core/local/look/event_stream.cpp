@@ -7,6 +7,7 @@
 #include "core/base/text/counted.h"
 #include "core/base/fault_point.h"
 #include "core/journal/file_records.h"
+#include "core/journal/holes.h"
 // fq, this room.
 #include "core/local/shared/journal_size.h"
 #include "core/local/files/blobs.h"
@@ -130,7 +131,8 @@ Result<bool> EventStream::load() {
       FQ_TRY(pass_lost(place.key, file.error()));
       continue;
     }
-    FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
+    HolePages holes;  // told like other records that cannot be read
+    FQ_TRY_SET(block.filled, read_around_holes(**file, place.offset, to, holes));
     return log.begun = true;
   }
   return Error{ErrorKind::later, object() + ": its journal grows faster than it can be read", 0};
@@ -163,7 +165,7 @@ Result<void> EventStream::skip_unreadable() {
     const Result<File*> file = files().get(log.block.key);
     // Given back or lost while we looked: who opens it next says which.
     if (!file.ok()) return {};
-    FileWindow window;
+    FileWindow window(Holes::taken);
     const uint64_t end = kFirstRecordOffset + (log.block.limit - log.block.file_start);
     window.reset(**file, end);
     FileRecords records(window, log.block.key, log.block.file_start, end);

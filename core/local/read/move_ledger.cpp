@@ -8,7 +8,7 @@ namespace fq {
 Result<MoveLedger> MoveLedger::read(Disk& disk) {
   MoveLedger ledger;
   const auto visit = [&](const ScannedRecord& record) { return ledger.visit(record), Result<void>(); };
-  FQ_TRY_SET(const ScanResult scan, scan_journal(disk, visit));
+  FQ_TRY_SET(const ScanResult scan, scan_journal(disk, visit, Holes::taken));
   ledger.from_the_beginning_ = !scan.files.empty() && scan.files.front().key.number == 1;
   return ledger;
 }

@@ -24,8 +24,9 @@ bool is_missing(const Result<T>& result) {
 
 }  // namespace
 
-Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock) {
-  std::unique_ptr<Attachment> attachment(new Attachment(location, create, clock));
+Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock,
+                                                     Holes holes) {
+  std::unique_ptr<Attachment> attachment(new Attachment(location, create, clock, holes));
   FQ_TRY(read_kernel_identity(attachment->kernel_));
   FQ_TRY(attachment->open_directory());
   FQ_TRY(attachment->attach());

@@ -17,7 +17,9 @@ namespace fq {
 
 class Attachment {
  public:
-  static Result<std::unique_ptr<Attachment>> open(const Location& location, bool create, Clock& clock);
+  /// `holes`: what a rebuild does where the disk does not give back a part of the journal.
+  static Result<std::unique_ptr<Attachment>> open(const Location& location, bool create, Clock& clock,
+                                                  Holes holes = Holes::refused);
 
   /// Leaves the segment (which was replaced or is damaged) and attaches to the queue's present one.
   Result<void> attach();
@@ -46,8 +48,8 @@ class Attachment {
     garbage,
   };
 
-  Attachment(Location location, bool create, Clock& clock)
-      : location_(std::move(location)), clock_(clock), create_(create) {}
+  Attachment(Location location, bool create, Clock& clock, Holes holes)
+      : location_(std::move(location)), clock_(clock), create_(create), holes_(holes) {}
 
   /// The queue's present directory; made, if it may be.
   Result<void> open_directory();
@@ -95,6 +97,7 @@ class Attachment {
   std::vector<std::string> notices_;
   bool tried_smaller_ = false;
   bool create_;  // a queue that is not there may be made
+  Holes holes_;
 };
 
 /// Less than this between two reads of the clocks is drift and rounding.

@@ -220,7 +220,7 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY_SET(const KeySecret kept, read_secret(*disk_));
   const KeySecret secret = kept.is_there() ? kept : draw_secret();
   hash_keys_with(*store, secret);
-  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store, holes_));
   if (!kept.is_there()) FQ_TRY(begin_secret_anew(*store, secret));
   FQ_POINT("rebuild.replayed");
   FQ_TRY(report_damage(replayed.scan));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/text/counted.h"
+#include "core/journal/holes.h"
 #include "core/journal/lost_header.h"
 // fq, this room.
 #include "core/local/flush/file_supply.h"
@@ -49,9 +49,12 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
   std::vector<std::byte> block(kBlockBytes);
   while (offset < end) {
     const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), end - offset));
-    FQ_TRY_SET(const size_t got, file.read_at(offset, MutableBytes(block).first(want)));
+    HolePages holes;
+    FQ_TRY_SET(const size_t got, read_around_holes(file, offset, MutableBytes(block).first(want), holes));
     if (got == 0) break;
-    FQ_TRY(file.write_at(offset, Bytes(block).first(got)));
+    // Over what the disk does not give back nothing is written: it may yet.
+    for (const auto& [from, bytes] : holes.readable(offset, got))
+      FQ_TRY(file.write_at(from, Bytes(block).subspan(from - offset, bytes)));
     offset += got;
   }
   return file.sync_all();
@@ -81,8 +84,7 @@ Result<void> Attachment::report_damage(const ScanResult& scan) {
     const Result<KeptDamage> kept = keep_damage(*disk_, damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
-    if (damage.bytes != 0 && kept.ok())
-      notice.append("; ").append(counted(damage.bytes, "byte")).append(" kept in damaged/");
+    if (kept.ok()) notice += described(damage, *kept);
     if (damage.offset == 0 && kept.ok() && file->header_lost) {
       FQ_TRY(write_header_anew(*disk_, FileHeader{file->key, clock_.wall_ms()}));
       notice.append("; written anew");

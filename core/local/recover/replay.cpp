@@ -344,10 +344,11 @@ void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_
 
 namespace {
 
-Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) {
+Result<Replayed> replay_all(Disk& disk, Store& store, Holes holes, const ReplayUntil& until) {
   Replayer replayer(store, until);
   FQ_TRY_SET(ScanResult scan,
-             scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
+             scan_journal(
+                 disk, [&](const ScannedRecord& record) { return replayer.visit(record); }, holes));
   finish_table(store, scan);
   store.schedule().dependents().note_all_ended();
   // Where the disk is full turns go as without: the next push makes the room.
@@ -373,9 +374,9 @@ Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) 
 
 }  // namespace
 
-Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until) {
+Result<Replayed> replay_journal(Disk& disk, Store& store, Holes holes, const ReplayUntil& until) {
   try {
-    return replay_all(disk, store, until);
+    return replay_all(disk, store, holes, until);
   } catch (const RegionDamaged& contradiction) {
     // Valid records that cannot all be true: no crash makes them, so a person has to look.
     return Error{ErrorKind::bad_data,

@@ -30,7 +30,7 @@ struct ReplayUntil {
 };
 
 /// Applies the journal's records. Needs: an initialised store that no other process sees.
-Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until = {});
+Result<Replayed> replay_journal(Disk& disk, Store& store, Holes holes, const ReplayUntil& until = {});
 
 /// The effect of a wall clock that is so far ahead of the boot's from now on: schedules are due by the wall.
 void follow_clock(Store& store, int64_t wall_minus_boot_ms, int64_t now_wall_ms);

@@ -108,7 +108,7 @@ Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& ide
     for (size_t i = 0; i < 2; ++i) txn.set(header.key_secret[i], old.key_secret[i].get());
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store, Holes::refused));
   if (!is_same_queue(*store, replayed)) return std::unique_ptr<Store>();
   carry_files(*store);
   FQ_TRY(take_over_numbers(*store));

@@ -58,7 +58,7 @@ struct JournalSlot {
   Shared<uint64_t> end;    // sealed, failed: nothing of it is valid from here on
   Shared<uint64_t> bytes;  // of the file
   Shared<uint32_t> live;   // messages whose payload record it holds
-  Shared<uint32_t> lost;   // 1: a message was given up there; goes to damaged/ instead of being used again
+  Shared<uint32_t> lost;   // 1: a message, or a hole, was given up there; goes to damaged/, is not used again
 };
 
 /// A consumer that holds leases by living.
