@@ -1,5 +1,9 @@
 // export_test - whatever is told of an exported message, the queue that imports it tells the same.
 
+// System.
+#include <filesystem>
+#include <fstream>
+#include <string>
 // fq, below us.
 #include "core/api/exported.h"
 // Tests.
@@ -156,6 +160,32 @@ TEST_CASE("a message that came after another is in another queue what it was, he
   REQUIRE(x.to.door().mutate({&copy, 1}, Action::kick).ok());
   for (int i = 0; i < 2; ++i) CHECK(x.to.ack(x.to.lease()) == SettleStatus::ok);
   CHECK(x.to.get(number(copy)).state == State::delayed);
+}
+
+TEST_CASE("an import that broke off is ended by the next, also where the clock went back meanwhile") {
+  SpoolFixture q;
+  ExportedMessage message;
+  message.id = MessageId{7};
+  message.tenant = "t";
+  message.payload = "m";
+  message.pushed_at_wall_ms = q.clock.wall_ms();
+  message.state = State::ready;
+  ExportedStep& step = message.steps.emplace_back();
+  step.name = "s";
+  step.output = std::string(1024 * 1024, 'o');  // more than a record has
+  std::filesystem::rename(q.path("blobs"), q.path("away"));
+  std::ofstream(q.path("blobs")) << "no directory";
+  const auto broken = q.door().import_messages({&message, 1}, "elsewhere");
+  CHECK((!broken.ok() || broken->error));
+  CHECK(q.stats().delayed == 1);
+  std::filesystem::remove(q.path("blobs"));
+  std::filesystem::rename(q.path("away"), q.path("blobs"));
+  q.clock.set_wall_ms(1'000);
+  q.clock.advance(60'000);
+  const auto again = q.door().import_messages({&message, 1}, "elsewhere");
+  REQUIRE(again.ok());
+  CHECK_FALSE(again->error);
+  CHECK(q.stats().ready == 1);
 }
 
 }  // namespace fq::test
