@@ -65,6 +65,8 @@ inline uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderByte
 void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
 /// Where the first item of a pushed body begins, and what each takes of it.
 inline constexpr uint32_t kFirstItemOffset = 8;
+/// Before the content of each message: {u32 content bytes, u32 crc of the content}.
+inline constexpr uint32_t kItemFrameBytes = 8;
 size_t pushed_item_bytes(const MessageItem& item);
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail);
 /// `type`: of the same kind.

@@ -97,8 +97,8 @@ bool codec::items_are_whole(Bytes items, uint32_t frames_crc) {
 bool codec::decode_item_content(Bytes content, MessageItem& item) { return decode(content, item); }
 
 bool decode_item(Bytes bytes, MessageItem& item) {
-  if (bytes.size() < codec::kItemFrameBytes) return false;
-  const Bytes content = bytes.subspan(codec::kItemFrameBytes);
+  if (bytes.size() < kItemFrameBytes) return false;
+  const Bytes content = bytes.subspan(kItemFrameBytes);
   if (get_number<uint32_t>(bytes.data()) != content.size()) return false;
   if (get_number<uint32_t>(bytes.data() + 4) != crc32c(0, content)) return false;
   return codec::decode(content, item);

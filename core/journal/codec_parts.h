@@ -238,9 +238,8 @@ std::optional<Record> decode_body(Bytes body) {
   return record;
 }
 
-// ---- message items: {u32 content bytes, u32 crc of the content, content} ------------------------
+// ---- message items: kItemFrameBytes, then the content -------------------------------------------
 
-inline constexpr uint32_t kItemFrameBytes = 8;
 size_t item_bytes(const MessageItem& item);
 /// At the start of `to`, which is at least item_bytes(item) long; returns that.
 size_t encode_item(MutableBytes to, const MessageItem& item);

@@ -26,7 +26,7 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
   size_t offset = kFirstItemOffset;
   for (const MessageItem& item : items) {
     const size_t item_bytes = codec::encode_item(all.subspan(offset), item);
-    into.crc = crc32c(into.crc, all.subspan(offset, codec::kItemFrameBytes));
+    into.crc = crc32c(into.crc, all.subspan(offset, kItemFrameBytes));
     offset += item_bytes;
   }
 }
@@ -50,13 +50,13 @@ const MessageItem* PushedReader::next() {
     return nullptr;
   }
   broken_ = true;  // unless all below is well
-  if (rest.size() < codec::kItemFrameBytes) return nullptr;
+  if (rest.size() < kItemFrameBytes) return nullptr;
   const auto content_bytes = get_number<uint32_t>(rest.data());
-  if (content_bytes > rest.size() - codec::kItemFrameBytes) return nullptr;
+  if (content_bytes > rest.size() - kItemFrameBytes) return nullptr;
   // Its CRC is not looked at again: it was when the record was found whole.
-  if (!codec::decode_item_content(rest.subspan(codec::kItemFrameBytes, content_bytes), item_)) return nullptr;
+  if (!codec::decode_item_content(rest.subspan(kItemFrameBytes, content_bytes), item_)) return nullptr;
   item_offset_ = next_offset_;
-  item_bytes_ = codec::kItemFrameBytes + content_bytes;
+  item_bytes_ = kItemFrameBytes + content_bytes;
   next_offset_ += item_bytes_;
   --left_;
   broken_ = false;

@@ -5,15 +5,10 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/step_count.h"
+#include "core/journal/codec.h"
 #include "core/journal/holes.h"
 
 namespace fq {
-
-namespace {
-
-constexpr size_t kItemFrameBytes = 8;
-
-}  // namespace
 
 std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const SegmentHeader& header,
                                                const Entry& entry) {

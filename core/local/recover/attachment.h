@@ -62,7 +62,8 @@ class Attachment {
 
   // core/local/recover/rebuild.cpp
   Result<void> rebuild();
-  Result<void> rebuild_locked(LockFile& rebuild_lock);
+  /// Needs: the lock of who rebuilds, and a share in that of who uses it.
+  Result<void> rebuild_locked();
   Result<bool> prove_alone(Found found);
   Result<void> retire_old();
   Result<void> rescue_ring(Store& old);

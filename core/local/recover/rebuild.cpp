@@ -63,10 +63,10 @@ Result<void> Attachment::rebuild() {
   // Removed while nobody held it: with nothing attached, the caller looks anew.
   if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) return {};
   FQ_POINT("rebuild.begin");
-  return rebuild_locked(rebuild_lock);
+  return rebuild_locked();
 }
 
-Result<void> Attachment::rebuild_locked(LockFile&) {
+Result<void> Attachment::rebuild_locked() {
   // Somebody else may have done it while we waited.
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
