@@ -50,6 +50,8 @@ TEST_CASE("a worker begins also where the first shard has lost what it begins wi
   CHECK_FALSE(answered(queue->policy_is_current(file)));
   answered(queue->policy_load({}, file, nullptr));
   CHECK(answered(queue->policy_is_current(file)));
+  command(s.server, {"HSET", tag_of(s.server, 5) + "h", "identity", ""});  // as of one that was away then
+  CHECK_FALSE(answered(queue->policy_is_current(file)));
   CHECK(queue->settings().ok());
   REQUIRE(queue->attend({}).ok());
 }
