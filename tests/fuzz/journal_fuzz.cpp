@@ -99,7 +99,7 @@ class Script {
   void add_item() {
     const Bytes content = some_bytes(160);
     const size_t at = body_.bytes.size();
-    body_.bytes.resize(at + codec::kItemFrameBytes);
+    body_.bytes.resize(at + kItemFrameBytes);
     put_number(body_.bytes.data() + at, static_cast<uint32_t>(content.size()));
     put_number(body_.bytes.data() + at + 4, crc32c(0, content));
     body_.crc = crc32c(body_.crc, Bytes(body_.bytes).subspan(at));
