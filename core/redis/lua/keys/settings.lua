@@ -5,6 +5,7 @@ local M = {}
 local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, MAX_PAYLOAD, DRAINING = 1, 2, 3, 5, 7, 8, 9, 12, 13, 14, 23
 
 local PRIORITY, FIFO = 0, 1  -- Order
+local UNLIMITED = 9e18  -- no number that is told is as large
 local GROUP = 4096  -- one call takes a whole group, so none is ripe only when it has more
 
 local function read(file, set)
@@ -14,7 +15,7 @@ local function read(file, set)
   local attempts = values[ATTEMPTS]
   local order = number(ORDER, PRIORITY)
   return {values = values, ages = order == PRIORITY, fifo = order == FIFO,
-    ranked = number(SCOPE, 0) == 1 and order ~= FIFO, batch = math.min(number(BATCH, GROUP), GROUP), has_batch = values[BATCH] ~= nil,
+    ranked = number(SCOPE, 0) == 1 and order ~= FIFO, batch = math.min(number(BATCH, GROUP), GROUP), has_batch = number(BATCH, UNLIMITED) < UNLIMITED,
     linger = number(LINGER, 0),
     fair_by = number(FAIR_BY, costs.TURNS), lease = number(LEASE, 60000), attempts = number(ATTEMPTS, 5),
     attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
