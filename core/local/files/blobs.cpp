@@ -22,11 +22,13 @@ constexpr size_t kReadBytes = 64 * 1024;  // arbitrary
 constexpr int kMadeTries = 10;            // against who looks for orphans
 constexpr int kKeptMax = 1000;            // of one name in damaged/; arbitrary
 
-/// What the disk does not give back is damage.
+/// What the disk does not give back is damage, where it does not the next time either: a path to it that
+/// comes and goes loses nobody a message.
 Result<size_t> read_blob(const Disk& disk, File& file, uint64_t offset, MutableBytes to) {
+  const auto is_hole = [](const Result<size_t>& got) { return !got.ok() && got.error().sys == EIO; };
   Result<size_t> got = file.read_at(offset, to);
-  if (!got.ok() && got.error().sys == EIO)
-    return Error{ErrorKind::bad_data, text_within(disk, got.error()), 0};
+  if (is_hole(got)) got = file.read_at(offset, to);
+  if (is_hole(got)) return Error{ErrorKind::bad_data, text_within(disk, got.error()), 0};
   return got;
 }
 
