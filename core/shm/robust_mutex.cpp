@@ -96,6 +96,12 @@ Taken RobustMutex::take(int64_t timeout_ms) {
   return taken;
 }
 
+bool RobustMutex::take_whole(int64_t timeout_ms) {
+  const Taken taken = take(timeout_ms);
+  if (taken == Taken::owner_died) consistent();
+  return taken == Taken::clean || taken == Taken::owner_died;
+}
+
 void RobustMutex::consistent() { FQ_ASSERT(pthread_mutex_consistent(&mutex_) == 0); }
 
 void RobustMutex::unlock() { FQ_ASSERT(pthread_mutex_unlock(&mutex_) == 0); }

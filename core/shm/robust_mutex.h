@@ -32,6 +32,9 @@ class RobustMutex {
   /// A lock that is given up is taken within 20 ms, whatever became of others that wait for it.
   Taken take(int64_t timeout_ms);
   Taken try_take();
+  /// Of a lock whose holder can leave nothing half done: its death is none of whoever comes next. False: not
+  /// locked.
+  bool take_whole(int64_t timeout_ms);
   void consistent();
   void unlock();
 

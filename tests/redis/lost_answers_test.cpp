@@ -114,7 +114,7 @@ TEST_CASE("a verdict that was given is not told as not given, and can be given a
   CHECK(settled.items.at(0) == SettleStatus::unknown);
   CHECK((u.sums().ready == 0 && u.sums().leased == 0));
   u.answer_again();
-  // By another: this one asks a server that refused to greet it no sooner than it had to wait for the refusal.
+  // By another client: this one goes by a refused greeting for as long as that took.
   CHECK(answered(u.another()->settle(acks)).items.at(0) == SettleStatus::stale);
 }
 

@@ -14,12 +14,6 @@ namespace {
 
 constexpr int64_t kCompactionTimeoutMs = 100;  // another process is at it: fine
 
-bool take(RobustMutex& compaction, int64_t timeout_ms) {
-  const Taken taken = compaction.take(timeout_ms);
-  if (taken == Taken::owner_died) compaction.consistent();
-  return taken == Taken::clean || taken == Taken::owner_died;
-}
-
 }  // namespace
 
 /// Tells the journal that the oldest files are not needed any more, as many of them as are dead and pinned by
@@ -55,7 +49,7 @@ uint32_t DeadFiles::append_low() {
 Result<uint32_t> DeadFiles::drop() {
   // Where somebody is at it, or was stopped in the midst of it, nothing is written for nothing.
   RobustMutex& compaction = header().compaction;
-  if (!take(compaction, 0)) return 0u;
+  if (!compaction.take_whole(0)) return 0u;
   compaction.unlock();
   uint32_t first = 0, count = 0;
   uint64_t low_end = 0;
@@ -69,7 +63,7 @@ Result<uint32_t> DeadFiles::drop() {
   FQ_POINT("compaction.low");
   FQ_TRY(flusher().wait_durable(low_end));
   FQ_POINT("compaction.low_durable");
-  if (!take(compaction, kCompactionTimeoutMs)) return 0u;
+  if (!compaction.take_whole(kCompactionTimeoutMs)) return 0u;
   uint32_t removed = 0;
   Result<void> failed;
   for (; removed < count && failed.ok(); ++removed) {

@@ -16,14 +16,12 @@ constexpr int64_t kSupplyTimeoutMs = 5'000;
 Result<void> FileMaker::make(uint32_t newest) {
   SegmentHeader& shared = header();
   // One maker at a time; the others find its file ready when they get here.
-  const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
-  if (taken == Taken::timed_out || taken == Taken::unusable) {
+  if (!shared.compaction.take_whole(kSupplyTimeoutMs)) {
     return Error{ErrorKind::later,
                  object() + ": journal files are held by " + describe_holder(shared.compaction.holder()) +
                      "; continue or end it",
                  0};
   }
-  if (taken == Taken::owner_died) shared.compaction.consistent();
   Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_alone();
   shared.compaction.unlock();
   return made;

@@ -135,9 +135,7 @@ Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport
 
 Result<void> JournalFiles::mend(CheckReport& report) {
   RobustMutex& compaction = header().compaction;
-  const Taken taken = compaction.take(kMendTimeoutMs);
-  if (taken == Taken::owner_died) compaction.consistent();
-  if (taken == Taken::timed_out || taken == Taken::unusable) {
+  if (!compaction.take_whole(kMendTimeoutMs)) {
     return Error{ErrorKind::later,
                  object() + ": journal files are held by " + describe_holder(compaction.holder()) +
                      "; continue or end it",

@@ -56,9 +56,7 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
 
 Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
   SegmentHeader& shared = header();
-  const Taken taken = shared.policy_lock.take(shared.settings.lock_timeout_ms.peek());
-  if (taken == Taken::owner_died) shared.policy_lock.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
+  if (!shared.policy_lock.take_whole(shared.settings.lock_timeout_ms.peek())) {
     return Error{ErrorKind::later,
                  object() + ": its policy is being loaded by " +
                      describe_holder(shared.policy_lock.holder()) + "; continue or end it",

@@ -25,9 +25,7 @@ Result<void> QueueSecret::ensure() {
 Result<void> QueueSecret::find() {
   SegmentHeader& shared = header();
   // One at a time, or two of them would hash with two secrets.
-  const Taken taken = shared.compaction.take(kSecretTimeoutMs);
-  if (taken == Taken::owner_died) shared.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died)
+  if (!shared.compaction.take_whole(kSecretTimeoutMs))
     return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
   Result<KeySecret> secret = read_secret(disk());
   Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());

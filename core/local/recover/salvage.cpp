@@ -42,9 +42,7 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
   if (ready) return {};
   // Upwards in the lock order, so with a limit: nobody waits for the disk while holding it.
   SegmentHeader& header = gate_.header();
-  const Taken taken = header.compaction.take(kMakerTimeoutMs);
-  if (taken == Taken::owner_died) header.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
+  if (!header.compaction.take_whole(kMakerTimeoutMs)) {
     return Error{ErrorKind::io, gate_.object() + ": journal files are held by another process", 0};
   }
   Result<void> made = make_large_file(needed, key);

@@ -7,9 +7,7 @@ namespace fq {
 
 Result<FilesStay> FilesStay::hold(Link& link) {
   SegmentHeader& shared = link.header();
-  const Taken taken = shared.checking.take(shared.settings.lock_timeout_ms.peek());
-  if (taken == Taken::owner_died) shared.checking.consistent();
-  if (taken == Taken::clean || taken == Taken::owner_died) return FilesStay(shared.checking);
+  if (shared.checking.take_whole(shared.settings.lock_timeout_ms.peek())) return FilesStay(shared.checking);
   return Error{ErrorKind::later,
                link.attachment().object() + ": being checked or copied by " +
                    describe_holder(shared.checking.holder()) + "; try again",

@@ -105,9 +105,7 @@ Result<void> Writer::grow(const Need& need) {
 Result<void> Writer::extend_segment(uint64_t bytes) {
   // One at a time: where the file system cannot allocate, zeros are written, which nobody may use yet.
   SegmentHeader& shared = header();
-  const Taken taken = shared.compaction.take(kExtendTimeoutMs);
-  if (taken == Taken::owner_died) shared.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
+  if (!shared.compaction.take_whole(kExtendTimeoutMs)) {
     return Error{ErrorKind::later,
                  object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
   }
