@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/tenant_name.h"
 #include "core/base/text/base64.h"
 #include "core/base/text/escape.h"
 #include "core/policy/policy_value.h"

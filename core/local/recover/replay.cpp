@@ -6,6 +6,7 @@
 #include "core/journal/read_record.h"
 // fq, this room.
 #include "core/local/shared/apply.h"
+#include "core/local/shared/needs.h"
 
 namespace fq {
 

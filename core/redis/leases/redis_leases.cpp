@@ -7,6 +7,7 @@
 #include <iterator>
 // fq, below us.
 #include "core/base/text/decimal.h"
+#include "core/base/text/escape.h"
 #include "core/api/receipt.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
