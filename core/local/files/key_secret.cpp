@@ -28,6 +28,12 @@ Result<KeySecret> read_secret(Disk& disk) {
   return KeySecret{{get_number<uint64_t>(bytes.data()), get_number<uint64_t>(bytes.data() + 8)}};
 }
 
+Result<KeySecret> take_secret(Disk& disk) {
+  FQ_TRY_SET(const KeySecret secret, read_secret(disk));
+  if (secret.is_there()) FQ_TRY(disk.sync_directory(""));
+  return secret;
+}
+
 KeySecret draw_secret() {
   KeySecret secret;
   while (!secret.is_there()) fill_random(secret.half, sizeof secret.half);

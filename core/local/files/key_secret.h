@@ -19,6 +19,8 @@ struct KeySecret {
 };
 
 Result<KeySecret> read_secret(Disk& disk);
+/// As read, and durable: whoever gave it its name may have died before that was on the disk.
+Result<KeySecret> take_secret(Disk& disk);
 KeySecret draw_secret();
 /// Needs: no other process writes it now. Durable when it returns.
 Result<void> write_secret(Disk& disk, const KeySecret& secret);

@@ -27,7 +27,7 @@ Result<void> QueueSecret::find() {
   // One at a time, or two of them would hash with two secrets.
   if (!shared.compaction.take_whole(kSecretTimeoutMs))
     return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
-  Result<KeySecret> secret = read_secret(disk());
+  Result<KeySecret> secret = take_secret(disk());
   Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
   if (done.ok() && !secret->is_there()) {
     secret = draw_secret();

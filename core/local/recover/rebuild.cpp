@@ -217,7 +217,7 @@ Result<void> Attachment::build(bool alone) {
   // Nobody needs the old segment: on a full disk its room is what the new one is made of.
   if (alone && store_ == nullptr) FQ_TRY(remove_if_there(*disk_, "segment"));
   FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
-  FQ_TRY_SET(const KeySecret kept, read_secret(*disk_));
+  FQ_TRY_SET(const KeySecret kept, take_secret(*disk_));
   const KeySecret secret = kept.is_there() ? kept : draw_secret();
   hash_keys_with(*store, secret);
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store, holes_));
