@@ -9,13 +9,18 @@ export FQ_SPOOL="redis+unix://$work/s"
 # A server that lost what a shard begins with has not lost the queue: that is told by what it lacks.
 for shards in 1 4; do
   fq queue create --shards $shards lost
-  fq push -q lost x >"$work/id"
+  fq push -q lost x >>"$work/made"
+  is "$shards: the shards are empty" x "$(fq pop -q lost)"
   root=$(redis-cli -s "$work/s" keys 'fq1:fq:{lost:*:h' | sort | head -1)
   redis-cli -s "$work/s" del "$root" >>"$work/made"
-  for words in "stats" "check" "worker -- true"; do
+  lost="queue 'lost': $work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard"
+  for words in "stats" "check"; do
     # shellcheck disable=SC2086
-    gives 69 "queue 'lost': $work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard" fq -q lost $words
+    gives 69 "$lost" fq -q lost $words
   done
+  # A worker looks at the other shards, where there are any.
+  if [ "$shards" = 1 ]; then code=69; else code=75; fi
+  gives $code "$lost" fq -q lost worker --once -- true
   is "$shards: it is told how often" 1 "$(wc -l <"$work/err")"
   gives 0 '' fq queue remove lost --yes
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
