@@ -1,4 +1,5 @@
-// away - parts of a queue that did not answer, so that what was told is without them.
+// away - parts of a queue that did not answer, or have lost what they begin with, so that what was told is
+// without them.
 #pragma once
 
 // System.
@@ -13,6 +14,7 @@ class AwayList {
   /// `server`: which of them; "": it is not known. `of`: how many parts the queue has.
   struct Part {
     std::string server, why;
+    bool is_lost = false;  // it answers, and serves nothing
   };
   void note(uint32_t shard, Part part, uint32_t of) {
     of_ = of;
@@ -21,12 +23,14 @@ class AwayList {
   bool is_empty() const { return parts_.empty(); }
   const std::map<uint32_t, Part>& parts() const { return parts_; }
   void clear() { parts_.clear(); }
-  /// "4 of 64 shards cannot be reached (SERVER: WHY)"; of several reasons the first.
+  /// "4 of 64 shards cannot be reached (SERVER: WHY)", or "cannot be served (WHY)"; of several reasons the
+  /// first.
   std::string text() const {
     if (parts_.empty()) return {};
     const Part& first = parts_.begin()->second;
-    return std::to_string(parts_.size()) + " of " + std::to_string(of_) + " shards cannot be reached (" +
-           first.server + ": " + first.why + ")";
+    return std::to_string(parts_.size()) + " of " + std::to_string(of_) + " shards cannot be " +
+           (first.is_lost ? "served" : "reached") + " (" + first.server + (first.server.empty() ? "" : ": ") +
+           first.why + ")";
   }
 
  private:

@@ -21,6 +21,7 @@ for shards in 1 4; do
   # A worker looks at the other shards, where there are any.
   if [ "$shards" = 1 ]; then code=69; else code=75; fi
   gives $code "$lost" fq -q lost worker --once -- true
+  if [ "$shards" = 4 ]; then is "it is not said to be out of reach" 1 "$(grep -c "^fq: 1 of 4 shards cannot be served (queue " "$work/err")"; fi
   is "$shards: it is told how often" 1 "$(wc -l <"$work/err")"
   gives 0 '' fq queue remove lost --yes
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
