@@ -191,6 +191,24 @@ TEST_CASE("a stopped leader of the flush is named by a push whose outcome is unk
   spool.check_clean();
 }
 
+TEST_CASE("a stopped maker of the queue's secret is named by the next push that has a key") {
+  Spool spool;
+  spool.policy("lock_timeout = \"300ms\"");
+  spool.push("before");
+  Child stopped = spool.start_stopping_at("secret.made:1", {"push", "first", "--unique", "a"});
+  REQUIRE(stopped.stopped());
+  const Outcome other = spool.fq({"push", "second", "--unique", "b"});
+  CHECK(other.exit == 75);
+  CHECK(contains(other.err, "its secret is being made by process " + std::to_string(stopped.pid())));
+  CHECK(contains(other.err, ", which is stopped; continue or end it"));
+  spool.push("third");
+  stopped.send(SIGCONT);
+  CHECK(stopped.end().exit == 0);
+  CHECK(spool.fq({"push", "fourth", "--unique", "b"}).exit == 0);
+  CHECK(spool.payloads() == std::set<std::string>{"before", "first", "third", "fourth"});
+  spool.check_clean();
+}
+
 TEST_CASE("a queue in use is not removed, and who uses it is named") {
   Spool spool;
   spool.push("kept");

@@ -3,6 +3,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/local/files/process_info.h"
 #include "core/local/flush/file_supply.h"
 
 namespace fq {
@@ -16,12 +17,8 @@ constexpr int64_t kSupplyTimeoutMs = 5'000;
 Result<void> FileMaker::make(uint32_t newest) {
   SegmentHeader& shared = header();
   // One maker at a time; the others find its file ready when they get here.
-  if (!shared.compaction.take_whole(kSupplyTimeoutMs)) {
-    return Error{ErrorKind::later,
-                 object() + ": journal files are held by " + describe_holder(shared.compaction.holder()) +
-                     "; continue or end it",
-                 0};
-  }
+  if (!shared.compaction.take_whole(kSupplyTimeoutMs))
+    return held_by(object() + ": journal files are held", shared.compaction.holder());
   Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_alone();
   shared.compaction.unlock();
   return made;

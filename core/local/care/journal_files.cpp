@@ -5,6 +5,8 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/journal/lost_header.h"
+// fq, this room.
+#include "core/local/files/process_info.h"
 
 namespace fq {
 
@@ -135,12 +137,8 @@ Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport
 
 Result<void> JournalFiles::mend(CheckReport& report) {
   RobustMutex& compaction = header().compaction;
-  if (!compaction.take_whole(kMendTimeoutMs)) {
-    return Error{ErrorKind::later,
-                 object() + ": journal files are held by " + describe_holder(compaction.holder()) +
-                     "; continue or end it",
-                 0};
-  }
+  if (!compaction.take_whole(kMendTimeoutMs))
+    return held_by(object() + ": journal files are held", compaction.holder());
   Result<std::vector<TableFile>> files = all();
   Result<void> mended = files.ok() ? Result<void>() : files.error();
   for (size_t i = 0; mended.ok() && i < files->size(); ++i) mended = mend_file((*files)[i], report);

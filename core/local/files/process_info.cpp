@@ -97,6 +97,10 @@ std::string describe_holder(int tid) {
   return text;
 }
 
+Error held_by(std::string said, int tid, ErrorKind kind) {
+  return Error{kind, std::move(said) + " by " + describe_holder(tid) + "; continue or end it", 0};
+}
+
 std::optional<uint64_t> process_started(uint32_t pid) {
   const std::string stat = stat_of(static_cast<int>(pid));
   const std::string_view field = stat_field(stat, kStartField);

@@ -15,6 +15,8 @@ namespace fq {
 
 /// "process 1234 (fq), which is stopped" for a thread id; "an unknown process" when it is gone.
 std::string describe_holder(int tid);
+/// "SAID by process 1234 (fq), which is stopped; continue or end it": of a lock that did not come in time.
+Error held_by(std::string said, int tid, ErrorKind kind = ErrorKind::later);
 
 /// When the process was started, in clock ticks since boot; none when it is gone.
 std::optional<uint64_t> process_started(uint32_t pid);

@@ -56,12 +56,8 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
 
 Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
   SegmentHeader& shared = header();
-  if (!shared.policy_lock.take_whole(shared.settings.lock_timeout_ms.peek())) {
-    return Error{ErrorKind::later,
-                 object() + ": its policy is being loaded by " +
-                     describe_holder(shared.policy_lock.holder()) + "; continue or end it",
-                 0};
-  }
+  if (!shared.policy_lock.take_whole(shared.settings.lock_timeout_ms.peek()))
+    return held_by(object() + ": its policy is being loaded", shared.policy_lock.holder());
   const Held held(shared.policy_lock);
   FQ_TRY_SET(const bool current, is_current(identity));
   // All zero is a fresh segment as well as no file: then there is something to load only if it says so.

@@ -4,14 +4,9 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/key_secret.h"
+#include "core/local/files/process_info.h"
 
 namespace fq {
-
-namespace {
-
-constexpr int64_t kSecretTimeoutMs = 5'000;
-
-}  // namespace
 
 Result<void> QueueSecret::ensure() {
   for (int attempt = 0; header().key_secret[0].peek() == 0; ++attempt) {
@@ -25,8 +20,8 @@ Result<void> QueueSecret::ensure() {
 Result<void> QueueSecret::find() {
   SegmentHeader& shared = header();
   // One at a time, or two of them would hash with two secrets.
-  if (!shared.compaction.take_whole(kSecretTimeoutMs))
-    return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
+  if (!shared.compaction.take_whole(shared.settings.lock_timeout_ms.peek()))
+    return held_by(object() + ": its secret is being made", shared.compaction.holder());
   Result<KeySecret> secret = take_secret(disk());
   Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
   if (done.ok() && !secret->is_there()) {

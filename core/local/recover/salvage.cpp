@@ -42,9 +42,8 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
   if (ready) return {};
   // Upwards in the lock order, so with a limit: nobody waits for the disk while holding it.
   SegmentHeader& header = gate_.header();
-  if (!header.compaction.take_whole(kMakerTimeoutMs)) {
-    return Error{ErrorKind::io, gate_.object() + ": journal files are held by another process", 0};
-  }
+  if (!header.compaction.take_whole(kMakerTimeoutMs))
+    return held_by(gate_.object() + ": journal files are held", header.compaction.holder(), ErrorKind::io);
   Result<void> made = make_large_file(needed, key);
   header.compaction.unlock();
   return made;

@@ -44,10 +44,7 @@ Result<void> Gate::enter() {
       dead_holder_ = false;
       break;
     case Taken::timed_out:
-      return Error{ErrorKind::later,
-                   object_ + ": locked by " + describe_holder(header.state.holder()) +
-                       "; it holds the state lock: continue or end it",
-                   0};
+      return held_by(object_ + ": its state lock is held", header.state.holder());
     case Taken::unusable:
       header.phase.store(Phase::poisoned, std::memory_order_release);
       trouble_ = SegmentTrouble::damaged;

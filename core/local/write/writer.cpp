@@ -2,6 +2,8 @@
 
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/process_info.h"
 
 namespace fq {
 
@@ -105,10 +107,8 @@ Result<void> Writer::grow(const Need& need) {
 Result<void> Writer::extend_segment(uint64_t bytes) {
   // One at a time: where the file system cannot allocate, zeros are written, which nobody may use yet.
   SegmentHeader& shared = header();
-  if (!shared.compaction.take_whole(kExtendTimeoutMs)) {
-    return Error{ErrorKind::later,
-                 object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
-  }
+  if (!shared.compaction.take_whole(kExtendTimeoutMs))
+    return held_by(object() + ": its growth is held", shared.compaction.holder());
   Result<void> extended = store().memory().extend_to(bytes);
   shared.compaction.unlock();
   if (!extended.ok() && extended.error().kind == ErrorKind::later) return refuse_full();
