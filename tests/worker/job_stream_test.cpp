@@ -363,6 +363,59 @@ TEST_CASE("a command that lives on without its input has a grace time, then TERM
   CHECK(of.finish().starts_with("retry 1.1 the command ended (signal 9)"));
 }
 
+TEST_CASE("a stream whose message asks for more time when its command is told to end goes on") {
+  StreamOf of("trap caught=1 TERM; echo deaf; while [ -z \"$caught\" ]; do sleep 0.01; done; exec cat", 0);
+  JobStream& stream = of.stream();
+  of.await_word();
+  of.give_with_limit(1);
+  of.give_with_limit(2);
+  of.flush();
+  const int64_t over_ms = stream.next_ms() + 1'000;
+  stream.on_time(over_ms, 50);
+  REQUIRE(stream.next_ms() == over_ms + 50);
+  stream.extend(Receipt("1.1"), over_ms + 5'000);
+  CHECK(stream.next_ms() == over_ms + 50);  // the other one is over its time still
+  SECTION("once all that are over their time have asked") {
+    stream.extend(Receipt("2.1"), over_ms + 9'000);
+    CHECK(stream.next_ms() == over_ms + 5'000);
+    CHECK(stream.listens());
+  }
+  SECTION("or have ended") {
+    CHECK(stream.note_settled(Receipt("2.1")));
+    CHECK(stream.next_ms() == over_ms + 5'000);
+    CHECK(stream.listens());
+  }
+  SECTION("and is told to end again when that is over, too") {
+    stream.extend(Receipt("2.1"), over_ms + 9'000);
+    stream.on_time(over_ms + 5'000, 50);
+    CHECK(stream.next_ms() == over_ms + 5'050);
+    CHECK_FALSE(stream.listens());
+  }
+  SECTION("but takes no more where its input was closed meanwhile") {
+    of.close_input();
+    stream.extend(Receipt("2.1"), over_ms + 9'000);
+    CHECK(stream.next_ms() == over_ms + 5'000);
+    CHECK_FALSE(stream.listens());
+  }
+  stream.kill();
+  of.finish(true);
+}
+
+TEST_CASE("no more time is given to a stream that is ended since it lives on without its input") {
+  StreamOf of("trap '' TERM; exec <&-; echo deaf; while :; do sleep 1000; done", 0);
+  JobStream& stream = of.stream();
+  of.await_word();
+  of.give_with_limit(1);
+  const int64_t over_ms = stream.next_ms();
+  stream.note_input_closed();
+  stream.on_time(over_ms - 20, 20);
+  stream.on_time(over_ms, 20);  // TERM, for both
+  stream.extend(Receipt("1.1"), over_ms + 9'000);
+  CHECK(stream.next_ms() == over_ms + 20);
+  stream.kill();
+  of.finish(true);
+}
+
 TEST_CASE("a command that is being ended takes no more messages, also when it was killed") {
   StreamOf of("trap '' TERM; echo deaf; while :; do sleep 1000; done", 0);
   JobStream& stream = of.stream();

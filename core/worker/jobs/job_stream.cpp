@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/text/duration.h"
@@ -89,6 +90,19 @@ void JobStream::extend(const Receipt& receipt, int64_t until_ms) {
   const auto open = open_.find(receipt.text());
   if (open == open_.end() || open->second.limit_at_ms == kNever) return;
   open->second.limit_at_ms = until_ms;
+  if (!back_) return;
+  back_->asked = std::exchange(open->second.timed_out, false) || back_->asked;
+  take_end_back();
+}
+
+/// A command that has caught its TERM was told that it may go on with some messages; the others that were
+/// over their time have ended or have asked, too.
+void JobStream::take_end_back() {
+  if (!back_ || !back_->asked) return;
+  if (std::any_of(open_.begin(), open_.end(), [](const auto& each) { return each.second.timed_out; })) return;
+  stage_ = back_->stage;
+  step_at_ms_ = back_->step_at_ms;
+  back_.reset();
 }
 
 int64_t JobStream::next_ms() const {
@@ -103,10 +117,12 @@ void JobStream::on_time(int64_t now_ms, int64_t grace_ms) {
   if (now_ms < next_ms()) return;
   if (stage_ == Stage::ending) return kill();
   bool over = step_at_ms_ <= now_ms;
+  if (!over) back_ = Back{stage_, step_at_ms_};
   for (auto& [receipt, open] : open_) {
     open.timed_out = open.limit_at_ms <= now_ms;
     over = over || open.timed_out;
   }
+  if (!over) back_.reset();
   stage_ = over ? Stage::ending : Stage::leaving;
   step_at_ms_ = now_ms + grace_ms;
   if (!over) return;
@@ -118,6 +134,7 @@ void JobStream::kill() {
   signal_group(process_, SIGKILL);
   stage_ = Stage::killed;
   step_at_ms_ = kNever;
+  back_.reset();
 }
 
 void JobStream::make_lines(const Workshop& shop, std::vector<VerdictOrder>& orders) {
@@ -163,6 +180,7 @@ std::vector<VerdictOrder> JobStream::close_input() {
   for (const std::string& receipt : waiting_) release_unread(receipt, orders);
   waiting_.clear();
   if (stage_ == Stage::up) stage_ = Stage::leaving;
+  if (back_ && back_->stage == Stage::up) back_->stage = Stage::leaving;
   if (outbox_.empty()) in_.close();
   return orders;
 }
@@ -228,6 +246,7 @@ void JobStream::share_time(std::span<VerdictOrder> orders) {
 
 bool JobStream::note_settled(const Receipt& receipt) {
   if (open_.erase(receipt.text()) == 0) return false;
+  take_end_back();
   busy_ = Stopwatch();
   return true;
 }
@@ -264,6 +283,7 @@ bool JobStream::take_some(const Workshop& shop, std::vector<VerdictOrder>& order
   }
   line_.erase(0, from);
   share_time(std::span(orders).subspan(before));
+  take_end_back();
   if (line_.size() > kLineBytesMax && !std::exchange(skips_, true))
     shop.remark("the command wrote a line of more than 64 KiB; it is ignored");
   if (skips_) line_.clear();

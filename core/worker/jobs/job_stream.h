@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 // fq, this room.
 #include "core/worker/jobs/job.h"
@@ -41,7 +42,8 @@ class JobStream {
   std::vector<VerdictOrder> read_verdicts(const Workshop& shop);
   /// A verdict was given by another process. False: it is not open here.
   bool note_settled(const Receipt& receipt);
-  /// Its message may be open until then.
+  /// Its message may be open until then. Once all for which the command was told to end have asked, or have
+  /// ended, it goes on.
   void extend(const Receipt& receipt, int64_t until_ms);
   /// When on_time() has something to do; kNever: nothing.
   int64_t next_ms() const;
@@ -71,7 +73,13 @@ class JobStream {
     ending,   // TERM was sent: KILL at step_at_ms_
     killed,
   };
+  struct Back {
+    Stage stage = Stage::up;
+    int64_t step_at_ms = kNever;
+    bool asked = false;
+  };
   JobStream() = default;
+  void take_end_back();
   bool take_some(const Workshop& shop, std::vector<VerdictOrder>& orders);
   bool take_line(const Workshop& shop, std::string_view line, std::vector<VerdictOrder>& orders);
   void make_lines(const Workshop& shop, std::vector<VerdictOrder>& orders);
@@ -93,6 +101,7 @@ class JobStream {
   Stopwatch busy_;                                 // since it had something to do, or its last verdict
   Stage stage_ = Stage::up;
   int64_t step_at_ms_ = kNever;
+  std::optional<Back> back_;  // ending, and only since messages are over their time: from there
 };
 
 }  // namespace fq::worker
