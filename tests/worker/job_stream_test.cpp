@@ -430,6 +430,19 @@ TEST_CASE("a command that is being ended takes no more messages, also when it wa
   CHECK(of.finish() == "retry 1.1 timed out");
 }
 
+TEST_CASE("of a stream that is stopped, messages that are over their time have timed out") {
+  StreamOf of("trap '' TERM; echo deaf; while :; do sleep 1000; done", 1);
+  of.await_word();
+  of.give_with_limit(2);
+  of.flush();
+  of.stream().on_time(of.stream().next_ms(), 50);
+  of.close_input();
+  of.stream().kill();
+  CHECK(of.finish(true) == "release 1.1; retry 2.1 timed out");
+  CHECK(of.said().find("message 2 of tenant 'a': timed out; again in ") != std::string::npos);
+  CHECK(of.said().find("message 1 ") == std::string::npos);
+}
+
 TEST_CASE("what a command leaves behind and writes for ever is not waited for") {
   for (const char* flood : {"yes abcde", "yes | tr -d '\\n'", "yes ack 9.9"}) {
     INFO(flood);

@@ -27,13 +27,14 @@ class JobOf {
     await(job_->err().descriptor());
   }
   Job& job() { return *job_; }
-  Verdict verdict() {
+  VerdictOrder order() {
     await(job_->process().pidfd.get());
     while (!job_->close(system_clock().boot_ms())) {
     }
     std::vector<Load> again;
-    return job_->finish(around_.shop(), again).at(0).verdict;
+    return job_->finish(around_.shop(), again).at(0);
   }
+  Verdict verdict() { return order().verdict; }
 
  private:
   static Options options_of(const std::string& script) {
@@ -75,6 +76,27 @@ TEST_CASE("no more time is given to a job that is told to end for something else
   of.job().extend(now_ms + kLimitMs);
   CHECK(of.job().next_ms() == now_ms + kGraceMs);
   CHECK(of.verdict() == Verdict::ack);
+}
+
+TEST_CASE("a job that is over its time has timed out, also where its worker ends before it") {
+  JobOf of("trap '' TERM; echo up >&2; while :; do sleep 1000; done");
+  of.job().on_time(system_clock().boot_ms() + kLimitMs);
+  of.job().kill(Ending::stopped);
+  const VerdictOrder order = of.order();
+  CHECK(order.verdict == Verdict::retry);
+  CHECK(order.reason == "timed out");
+}
+
+TEST_CASE("a job that is over its time has no more of it for being cancelled, but less") {
+  JobOf of("trap '' TERM; echo up >&2; while :; do sleep 1000; done");
+  const int64_t now_ms = system_clock().boot_ms() + kLimitMs;
+  of.job().on_time(now_ms);
+  of.job().end(Ending::cancelled, now_ms + 100, 500);
+  CHECK(of.job().next_ms() == now_ms + 600);
+  of.job().end(Ending::cancelled, now_ms + 300, kGraceMs);
+  CHECK(of.job().next_ms() == now_ms + 600);
+  of.job().kill(Ending::stopped);
+  of.order();
 }
 
 }  // namespace fq::test

@@ -183,7 +183,7 @@ void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
   ending_ = why;
   signal_group(process_, SIGTERM);
   signal_group(process_, SIGCONT);  // one that has stopped itself is to hear it too
-  kill_at_ms_ = now_ms + grace_ms;
+  kill_at_ms_ = std::min(kill_at_ms_, now_ms + grace_ms);
 }
 
 void Job::extend(int64_t until_ms) {
@@ -197,7 +197,7 @@ void Job::extend(int64_t until_ms) {
 
 void Job::kill(Ending why) {
   if (over_) return;
-  ending_ = why;
+  if (ending_ == Ending::none) ending_ = why;
   signal_group(process_, SIGKILL);
   limit_at_ms_ = kill_at_ms_ = kNever;
 }

@@ -45,9 +45,9 @@ class Job {
   bool has_room_again(int64_t now_ms);
   /// Its job may run until then.
   void extend(int64_t until_ms);
-  /// TERM, and KILL after `grace_ms`.
+  /// TERM, and KILL after `grace_ms`, or when it was to come before that.
   void end(Ending why, int64_t now_ms, int64_t grace_ms);
-  /// KILL, now.
+  /// KILL, now. What it was told to end for already is what it has ended for.
   void kill(Ending why);
   /// A verdict was given for it by another process: ours would be stale.
   void note_settled(const Receipt& receipt);

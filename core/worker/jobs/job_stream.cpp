@@ -313,9 +313,10 @@ std::vector<VerdictOrder> JobStream::finish(const Workshop& shop, bool stopped) 
     const Delivery& delivery = open.arrival.delivery;
     const std::string why = open.timed_out ? reason_of(status, Ending::timed_out)
                                            : "the command ended (" + reason_of(status, Ending::none) + ")";
-    VerdictOrder order = stopped ? release_of(delivery) : retry_of(shop, delivery, why);
+    const bool gives_back = stopped && !open.timed_out;
+    VerdictOrder order = gives_back ? release_of(delivery) : retry_of(shop, delivery, why);
     order.run_us = run_us;
-    if (!stopped) {
+    if (!gives_back) {
       order.exit = status.exit;
       order.signal = status.signal;
       order.stderr_tail = err_.tail();

@@ -58,7 +58,8 @@ class JobStream {
   std::vector<VerdictOrder> close_input();
   /// Needs: nothing is open. It reads the end of its input, and TERM when it lives on then.
   void dismiss(int64_t term_at_ms);
-  /// Its process has ended: its open messages are retried, or released where we stopped it.
+  /// Its process has ended: its open messages are retried, or released where we stopped it and they were not
+  /// over their time.
   std::vector<VerdictOrder> finish(const Workshop& shop, bool stopped);
 
  private:
