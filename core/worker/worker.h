@@ -50,7 +50,7 @@ class Worker {
   Intake intake_;
   Onlooker onlooker_;
   Notify notify_;
-  int64_t notify_ms_ = kNever;
+  int64_t notify_ms_ = 0;  // at once: a queue that does not answer brings no event that we could wait for
 };
 
 }  // namespace fq::worker
