@@ -13,7 +13,7 @@
 
 namespace fq::worker {
 
-/// The kind of a descriptor, and its owner: a slot's number or a queue's index.
+/// The kind of a descriptor, and whose it is: a slot's index, or which of the two passages; else 0.
 enum class Watched : uint32_t { signals, books, process, out, err, stream_in, stream_out, passage };
 
 struct Event {
