@@ -9,8 +9,11 @@ export FQ
 unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT FQ_REDIS_COMMAND_KEY_FILE
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
-# What a test started ends with it, wherever it stops: found by the spool in its environment.
-left_behind() { env -u FQ_SPOOL grep -lzs "^FQ_SPOOL=\(redis+unix://\)\?$work/" /proc/[0-9]*/environ | cut -d/ -f3; }
+# What a test started ends with it, wherever it stops: found by the spool in its environment. Who looks has none there.
+left_behind() (
+  unset FQ_SPOOL
+  grep -lzs "^FQ_SPOOL=\(redis+unix://\)\?$work/" /proc/[0-9]*/environ | cut -d/ -f3
+)
 clean_up() {
   local pid
   for pid in $(jobs -p) $(left_behind); do kill -KILL "$pid" 2>/dev/null; done
@@ -120,6 +123,6 @@ fresh() { if here; then rm -rf "$FQ_SPOOL"; else redis-cli -s "$work/s" flushall
 
 nothing_left() { [ -z "$(left_behind)" ]; }
 finish() {
-  await nothing_left || ps -o pid=,args= -p "$(left_behind | paste -sd,)"
+  await nothing_left || { left=$(left_behind); ps -o pid=,args= -p "${left//$'\n'/,}"; }
   [ "$failures" = 0 ] || { printf '%s failures\n' "$failures"; exit 1; }
 }
