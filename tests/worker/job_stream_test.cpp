@@ -262,6 +262,12 @@ TEST_CASE("a long reason is told as it is kept") {
   CHECK(said.text.find(": " + kept + "; buried") != std::string::npos);
 }
 
+TEST_CASE("a command for the shell that begins with a dash is no option of the shell") {
+  StreamOf stream("-v 2>/dev/null; echo ack 1.1", 1);
+  CHECK(stream.decides() == "ack 1.1");
+  stream.finish();
+}
+
 TEST_CASE("a line may end as on Windows") {
   CHECK(says("ack 1.1\r\nrelease 2.1 5s\r\nbury 3.1 why not\r\n").decided ==
         "ack 1.1; release 2.1 in 5000; bury 3.1 why not");

@@ -58,8 +58,7 @@ Result<std::unique_ptr<JobStream>> JobStream::start(const Workshop& shop, const 
   const Descriptor err_write(err[1]);
   for (const int ours : {in[1], out[0], err[0]}) ::fcntl(ours, F_SETFL, O_NONBLOCK);
   Launch launch;
-  launch.argv = shop.options.shell ? std::vector<std::string>{"/bin/sh", "-c", shop.options.command[0]}
-                                   : shop.options.command;
+  launch.argv = words_for_all(shop.options);
   launch.environment = shop.environment.for_many(queue, "", 0, slot);
   launch.nice = shop.options.nice;
   launch.umask = shop.options.umask;

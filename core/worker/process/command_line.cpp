@@ -64,10 +64,16 @@ bool wants_payload(const std::vector<std::string>& command) {
                      [](const std::string& word) { return word.find("{}") != std::string::npos; });
 }
 
+std::vector<std::string> words_for_all(const Options& options) {
+  // A command that begins with - is no option of the shell.
+  if (options.shell) return {"/bin/sh", "-c", "--", options.command[0]};
+  return options.command;
+}
+
 Result<std::vector<std::string>> words_for(const Options& options, const Delivery& delivery,
                                            std::string_view payload) {
   if (delivery.command && options.command.empty()) return std::vector<std::string>(delivery.command->argv);
-  if (options.shell) return std::vector<std::string>{"/bin/sh", "-c", "--", options.command[0]};
+  if (options.shell) return words_for_all(options);
   const std::string id = std::to_string(number(delivery.id));
   const std::vector<Placeholder> placeholders = {
       {"{}", payload}, {"{id}", id}, {"{tenant}", delivery.tenant}};

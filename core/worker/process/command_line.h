@@ -18,6 +18,9 @@ namespace fq::worker {
 /// Whether a word of the command asks for the payload.
 bool wants_payload(const std::vector<std::string>& command);
 
+/// The command where it stays up for all messages.
+std::vector<std::string> words_for_all(const Options& options);
+
 /// The command for this message; bad_data when its payload cannot be a word (a NUL, too long).
 Result<std::vector<std::string>> words_for(const Options& options, const Delivery& delivery,
                                            std::string_view payload);
