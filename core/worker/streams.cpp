@@ -76,6 +76,7 @@ void Streams::flush(Slot& slot) {
 }
 
 void Streams::on_event(Slot& slot, Watched what) {
+  if (slot.stream->is_over()) return;
   if (what == Watched::stream_out) return settle(slot.stream->read_verdicts(queues_.shop(0)));
   if (slot.stream->wants_to_write()) return flush(slot);
   // Told although we have nothing to write.
@@ -83,13 +84,20 @@ void Streams::on_event(Slot& slot, Watched what) {
 }
 
 void Streams::on_end(Slot& slot) {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (!slot.stream->is_over()) {
+    start_ms_ = now_ms + kPauseMs;
+    settle(slot.stream->note_end(queues_.shop(0), shutdown_.is_stopping(), now_ms));
+    poller_.forget(slot.stream->process().pidfd.get());  // it would be told for ever
+  }
+  if (!slot.stream->is_gone(now_ms)) return;
   const std::unique_ptr<JobStream> stream = std::move(slot.stream);
-  start_ms_ = system_clock().boot_ms() + kPauseMs;
-  settle(stream->finish(queues_.shop(0), shutdown_.is_stopping()));
+  settle(stream->finish(queues_.shop(0)));
 }
 
 void Streams::on_time(int64_t now_ms) {
   for (Slot& slot : slots_) {
+    if (slot.stream && slot.stream->is_over()) on_end(slot);
     if (!slot.stream) continue;
     slot.stream->on_time(now_ms, options_.grace_ms);
     if (!shutdown_.is_closed() || slot.stream->open_count() > 0 || !slot.stream->listens()) continue;

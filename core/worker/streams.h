@@ -25,6 +25,7 @@ class Streams {
   /// Many lines in one write.
   void flush();
   void on_event(Slot& slot, Watched what);
+  /// Its process has ended; its slot is free once nothing of it is at work.
   void on_end(Slot& slot);
   void on_time(int64_t now_ms);
   /// Those that have read nothing of a message give it back.

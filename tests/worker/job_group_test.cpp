@@ -93,7 +93,6 @@ TEST_CASE("what has ended and is not reaped is waited for a moment only") {
   CHECK(group_is_gone(left.process(), 100));
   left.reap();
   CHECK(group_is_gone(left.process(), 0));
-  wait_until_gone(left.process());
 }
 
 TEST_CASE("what cannot be looked at may be at work") {

@@ -3,11 +3,14 @@
 
 // System.
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/worker/process/job_group.h"
 #include "core/worker/jobs/job_stream.h"
 // Tests.
@@ -64,7 +67,19 @@ class StreamOf {
     }
     return text_of(orders);
   }
-  std::string finish(bool stopped = false) { return text_of(stream_->finish(around_.shop(), stopped)); }
+  /// Its process ends, at `now_ms`.
+  std::string end(int64_t now_ms, bool stopped = false) {
+    return text_of(stream_->note_end(around_.shop(), stopped, now_ms));
+  }
+  std::string finish() { return text_of(stream_->finish(around_.shop())); }
+  /// All of that.
+  std::string ends(bool stopped = false) {
+    const std::string said = end(system_clock().boot_ms(), stopped);
+    while (!stream_->is_gone(system_clock().boot_ms())) {
+    }
+    const std::string left = finish();
+    return said + (said.empty() || left.empty() ? "" : "; ") + left;
+  }
   /// How long each has run whose verdict was given, in that order.
   const std::vector<uint64_t>& runs_us() const { return runs_us_; }
   std::string said() const { return around_.err_file.text(); }
@@ -128,7 +143,7 @@ Said says(const std::string& bytes) {
   said.open = stream.stream().open_count();
   said.told = stream.lines_said();
   said.text = stream.said();
-  stream.finish(true);
+  stream.ends(true);
   return said;
 }
 
@@ -149,7 +164,7 @@ TEST_CASE("open messages share the time of their command, and none is counted tw
   StreamOf stream("read -r _; sleep 0.05; echo ack 2.1; sleep 0.02; echo retry 1.1", 4);
   stream.flush();
   stream.decides();
-  stream.finish();
+  stream.ends();
   // Two by their verdicts, two that were left open.
   const std::vector<uint64_t>& runs = stream.runs_us();
   REQUIRE(runs.size() == 4);
@@ -228,8 +243,8 @@ TEST_CASE("a verdict on a message that another process has is not taken") {
   CHECK(other.stream().open_count() == 2);
   CHECK(stream.lines_said() == 1);
   other.close_input();
-  other.finish(true);
-  stream.finish(true);
+  other.ends(true);
+  stream.ends(true);
 }
 
 TEST_CASE("a line without end is told once, and what ends it is no verdict") {
@@ -265,7 +280,7 @@ TEST_CASE("a long reason is told as it is kept") {
 TEST_CASE("a command for the shell that begins with a dash is no option of the shell") {
   StreamOf stream("-v 2>/dev/null; echo ack 1.1", 1);
   CHECK(stream.decides() == "ack 1.1");
-  stream.finish();
+  stream.ends();
 }
 
 TEST_CASE("a line may end as on Windows") {
@@ -275,14 +290,14 @@ TEST_CASE("a line may end as on Windows") {
 
 TEST_CASE("what a command said before its end counts, what it left open is retried") {
   StreamOf stream("printf 'ack 2.1\\n'; echo last words >&2; exit 3");
-  CHECK(stream.finish() ==
+  CHECK(stream.ends() ==
         "ack 2.1; retry 1.1 the command ended (exit 3); retry 3.1 the command ended (exit 3)");
 }
 
 TEST_CASE("of each message that a command left open is said whether it is run again or buried") {
   StreamOf stream("exit 3", 1);
   stream.give_with_limit(2, 5);
-  CHECK(stream.finish() == "retry 1.1 the command ended (exit 3); retry 2.1 the command ended (exit 3)");
+  CHECK(stream.ends() == "retry 1.1 the command ended (exit 3); retry 2.1 the command ended (exit 3)");
   const std::string said = stream.said();
   CHECK(said.find("message 1 of tenant 'a': the command ended (exit 3); again in ") != std::string::npos);
   CHECK(said.find("message 2 of tenant 'a': the command ended (exit 3); buried after attempt 5 of 5") !=
@@ -294,7 +309,7 @@ TEST_CASE("what it said behind a heap of lines that are none counts too") {
   // More than a pipe holds by itself: it is made larger, so that the command can end before it is read.
   StreamOf stream(
       "perl -e 'fcntl(STDOUT, 1031, 1 << 20) or die; print \"garbage\\n\" x 60000, \"ack 2.1\\n\"'");
-  const std::string decided = stream.finish();
+  const std::string decided = stream.ends();
   CHECK(decided.starts_with("ack 2.1; "));
 }
 
@@ -302,7 +317,7 @@ TEST_CASE("a stream that was stopped gives back what is open") {
   StreamOf stream("exec cat >/dev/null");
   CHECK(stream.flush() == "");
   CHECK(stream.close_input() == "");
-  CHECK(stream.finish(true) == "release 1.1; release 2.1; release 3.1");
+  CHECK(stream.ends(true) == "release 1.1; release 2.1; release 3.1");
 }
 
 TEST_CASE("a stream that is stopped finishes the line that its command reads, and takes back the others") {
@@ -319,7 +334,7 @@ TEST_CASE("a stream that is stopped finishes the line that its command reads, an
     REQUIRE(::poll(&ready, 1, 20'000) == 1);
     of.flush();
   }
-  CHECK(of.finish(true) == "release 1.1");
+  CHECK(of.ends(true) == "release 1.1");
 }
 
 TEST_CASE("only as many messages become lines as a slow command will soon read") {
@@ -335,7 +350,7 @@ TEST_CASE("only as many messages become lines as a slow command will soon read")
   }
   CHECK(of.lines_made() == 100);
   of.close_input();
-  of.finish(true);
+  of.ends(true);
 }
 
 TEST_CASE("a message whose payload cannot be read is buried, and the others are not held up") {
@@ -346,7 +361,7 @@ TEST_CASE("a message whose payload cannot be read is buried, and the others are 
   CHECK(of.lines_said() == 2);
   CHECK(of.stream().open_count() == 0);
   of.close_input();
-  of.finish(true);
+  of.ends(true);
 }
 
 TEST_CASE("a command that lives on without its input has a grace time, then TERM, then KILL") {
@@ -366,7 +381,7 @@ TEST_CASE("a command that lives on without its input has a grace time, then TERM
   CHECK(stream.next_ms() == 200);
   stream.on_time(200, 50);
   CHECK(stream.next_ms() == kNever);
-  CHECK(of.finish().starts_with("retry 1.1 the command ended (signal 9)"));
+  CHECK(of.ends().starts_with("retry 1.1 the command ended (signal 9)"));
 }
 
 TEST_CASE("a stream whose message asks for more time when its command is told to end goes on") {
@@ -404,7 +419,7 @@ TEST_CASE("a stream whose message asks for more time when its command is told to
     CHECK_FALSE(stream.listens());
   }
   stream.kill();
-  of.finish(true);
+  of.ends(true);
 }
 
 TEST_CASE("no more time is given to a stream that is ended since it lives on without its input") {
@@ -419,7 +434,7 @@ TEST_CASE("no more time is given to a stream that is ended since it lives on wit
   stream.extend(Receipt("1.1"), over_ms + 9'000);
   CHECK(stream.next_ms() == over_ms + 20);
   stream.kill();
-  of.finish(true);
+  of.ends(true);
 }
 
 TEST_CASE("a command that is being ended takes no more messages, also when it was killed") {
@@ -433,7 +448,7 @@ TEST_CASE("a command that is being ended takes no more messages, also when it wa
   CHECK_FALSE(stream.listens());
   stream.on_time(over_ms + 50, 50);
   CHECK_FALSE(stream.listens());
-  CHECK(of.finish() == "retry 1.1 timed out");
+  CHECK(of.ends() == "retry 1.1 timed out");
 }
 
 TEST_CASE("of a stream that is stopped, messages that are over their time have timed out") {
@@ -444,16 +459,35 @@ TEST_CASE("of a stream that is stopped, messages that are over their time have t
   of.stream().on_time(of.stream().next_ms(), 50);
   of.close_input();
   of.stream().kill();
-  CHECK(of.finish(true) == "release 1.1; retry 2.1 timed out");
+  CHECK(of.ends(true) == "release 1.1; retry 2.1 timed out");
   CHECK(of.said().find("message 2 of tenant 'a': timed out; again in ") != std::string::npos);
   CHECK(of.said().find("message 1 ") == std::string::npos);
+}
+
+TEST_CASE("a command is over at once, and its messages are run again when what it left is gone") {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what it left is ours to reap
+  StreamOf of("sleep 1000 >/dev/null 2>&1 & echo ack 2.1; exit 3", 2);
+  JobStream& stream = of.stream();
+  const int64_t now_ms = system_clock().boot_ms();
+  CHECK(of.end(now_ms) == "ack 2.1");
+  CHECK_FALSE(stream.is_gone(now_ms));
+  CHECK(stream.next_ms() == now_ms + 1);
+  CHECK_FALSE(stream.listens());
+  CHECK_FALSE(stream.wants_to_write());
+  SECTION("also when the worker is told to stop meanwhile") { CHECK(of.close_input() == ""); }
+  SECTION("or those messages are over their time meanwhile") { stream.on_time(now_ms + 5'000, 50); }
+  while (::waitpid(-stream.process().pid, nullptr, 0) > 0) {
+  }
+  CHECK(stream.is_gone(now_ms + 1));
+  CHECK(of.finish() == "retry 1.1 the command ended (exit 3)");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_CASE("what a command leaves behind and writes for ever is not waited for") {
   for (const char* flood : {"yes abcde", "yes | tr -d '\\n'", "yes ack 9.9"}) {
     INFO(flood);
     StreamOf stream("("s + flood + ") 2>/dev/null & exit 0");
-    CHECK(stream.finish().starts_with("retry 1.1"));
+    CHECK(stream.ends().starts_with("retry 1.1"));
   }
 }
 
@@ -466,7 +500,7 @@ TEST_CASE("a command that reads nothing is not waited for either") {
   stream.flush();
   CHECK(stream.stream().wants_to_write());
   signal_group(stream.stream().process(), SIGKILL);
-  CHECK(stream.finish().find("signal 9") != std::string::npos);
+  CHECK(stream.ends().find("signal 9") != std::string::npos);
 }
 
 }  // namespace fq::test

@@ -55,7 +55,7 @@ class JobOf {
 }  // namespace
 
 TEST_CASE("a job that asks for more time when it is told to end may go on") {
-  JobOf of("trap caught=1 TERM; echo up >&2; while [ -z \"$caught\" ]; do sleep 0.01; done");
+  JobOf of("trap caught=1 TERM; echo up >&2; while [ -z \"$caught\" ]; do sleep 0.01; done; exit 0");
   const int64_t now_ms = system_clock().boot_ms() + kLimitMs;
   of.job().on_time(now_ms);
   CHECK(of.job().next_ms() == now_ms + kGraceMs);
@@ -70,7 +70,7 @@ TEST_CASE("a job that asks for more time when it is told to end may go on") {
 }
 
 TEST_CASE("no more time is given to a job that is told to end for something else") {
-  JobOf of("trap caught=1 TERM; echo up >&2; while [ -z \"$caught\" ]; do sleep 0.01; done");
+  JobOf of("trap caught=1 TERM; echo up >&2; while [ -z \"$caught\" ]; do sleep 0.01; done; exit 0");
   const int64_t now_ms = system_clock().boot_ms();
   of.job().end(Ending::cancelled, now_ms, kGraceMs);
   of.job().extend(now_ms + kLimitMs);

@@ -9,7 +9,6 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/worker/process/job_group.h"
 #include "core/worker/process/standard_input.h"
 
 namespace fq::worker {
@@ -149,7 +148,7 @@ void Job::limit_time(const Workshop& shop, const Load& load) {
 }
 
 void Job::on_time(int64_t now_ms) {
-  if (over_) return;
+  if (is_over()) return;
   transcript_.on_time(now_ms);
   if (kill_at_ms_ != kNever) {
     if (now_ms >= kill_at_ms_) kill(ending_);
@@ -179,7 +178,7 @@ bool Job::has_room_again(int64_t now_ms) {
 }
 
 void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
-  if (over_) return;
+  if (is_over()) return;
   ending_ = why;
   signal_group(process_, SIGTERM);
   signal_group(process_, SIGCONT);  // one that has stopped itself is to hear it too
@@ -196,7 +195,7 @@ void Job::extend(int64_t until_ms) {
 }
 
 void Job::kill(Ending why) {
-  if (over_) return;
+  if (is_over()) return;
   if (ending_ == Ending::none) ending_ = why;
   signal_group(process_, SIGKILL);
   limit_at_ms_ = kill_at_ms_ = kNever;
@@ -214,20 +213,15 @@ void Job::note_settled(const Receipt& receipt) {
 }
 
 bool Job::close(int64_t now_ms) {
-  if (!over_) {
-    over_ = true;
+  if (!is_over()) {
     status_ = status_of(process_);
     const Verdict verdict = verdict_of(status_, ending_);
     // What a run left of its group would run beside the next one, or go on with what was to end.
-    ends_group_ = ending_ != Ending::none || verdict == Verdict::retry || verdict == Verdict::release;
-    if (ends_group_) signal_group(process_, SIGKILL);
-    reap(process_);
+    const bool kills = ending_ != Ending::none || verdict == Verdict::retry || verdict == Verdict::release;
+    end_.begin(process_, kills, now_ms);
     limit_at_ms_ = kill_at_ms_ = kNever;
-    over_at_ms_ = now_ms;
   }
-  const int64_t waited_ms = now_ms - over_at_ms_;
-  look_at_ms_ = now_ms + next_look_ms(waited_ms);
-  return !ends_group_ || group_is_gone(process_, waited_ms);
+  return end_.is_gone(process_, now_ms);
 }
 
 std::vector<VerdictOrder> Job::finish(const Workshop& shop, std::vector<Load>& again) {

@@ -12,6 +12,7 @@
 #include "core/worker/jobs/books.h"
 #include "core/worker/jobs/verdicts.h"
 #include "core/worker/process/capture.h"
+#include "core/worker/process/job_group.h"
 #include "core/worker/process/launch.h"
 #include "core/worker/process/stopwatch.h"
 
@@ -32,7 +33,7 @@ class Job {
 
   /// When on_time() has something to do; kNever: nothing.
   int64_t next_ms() const {
-    if (over_) return look_at_ms_;
+    if (is_over()) return end_.next_ms();
     return std::min(
         {kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_, transcript_.next_ms(), room_look_ms_});
   }
@@ -56,7 +57,7 @@ class Job {
 
   /// Its process has ended. False: the rest of its group is about to be gone; to be asked again.
   bool close(int64_t now_ms);
-  bool is_over() const { return over_; }
+  bool is_over() const { return end_.has_begun(); }
 
   /// Once it is closed: the verdicts. Of a batch that failed, the messages are handed to `again` to be
   /// run one by one.
@@ -81,12 +82,9 @@ class Job {
   int64_t grace_ms_ = 0;
   int64_t held_since_ms_ = 0;
   int64_t room_look_ms_ = kNever;  // kNever: it is not held back
-  bool over_ = false;              // its process was reaped
-  bool ends_group_ = false;
+  GroupEnd end_;
   ExitStatus status_;
   Stopwatch ran_;
-  int64_t over_at_ms_ = kNever;
-  int64_t look_at_ms_ = kNever;
   std::vector<bool> settled_;  // by the place in load_
 };
 

@@ -13,7 +13,6 @@
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/worker/process/job_group.h"
 #include "core/worker/jobs/verdicts.h"
 
 namespace fq::worker {
@@ -105,6 +104,7 @@ void JobStream::take_end_back() {
 }
 
 int64_t JobStream::next_ms() const {
+  if (is_over()) return end_.next_ms();
   if (stage_ == Stage::up && !(in_ && out_)) return 0;
   int64_t next = step_at_ms_;
   if (!limited_ || stage_ == Stage::ending || stage_ == Stage::killed) return next;
@@ -113,7 +113,7 @@ int64_t JobStream::next_ms() const {
 }
 
 void JobStream::on_time(int64_t now_ms, int64_t grace_ms) {
-  if (now_ms < next_ms()) return;
+  if (is_over() || now_ms < next_ms()) return;
   if (stage_ == Stage::ending) return kill();
   bool over = step_at_ms_ <= now_ms;
   if (!over) back_ = Back{stage_, step_at_ms_};
@@ -130,6 +130,7 @@ void JobStream::on_time(int64_t now_ms, int64_t grace_ms) {
 }
 
 void JobStream::kill() {
+  if (is_over()) return;
   signal_group(process_, SIGKILL);
   stage_ = Stage::killed;
   step_at_ms_ = kNever;
@@ -175,6 +176,7 @@ void JobStream::release_unread(const std::string& receipt, std::vector<VerdictOr
 
 std::vector<VerdictOrder> JobStream::close_input() {
   std::vector<VerdictOrder> orders;
+  if (is_over()) return orders;
   for (const std::string& receipt : outbox_.take_back()) release_unread(receipt, orders);
   for (const std::string& receipt : waiting_) release_unread(receipt, orders);
   waiting_.clear();
@@ -295,29 +297,37 @@ std::vector<VerdictOrder> JobStream::read_verdicts(const Workshop& shop) {
   return orders;
 }
 
-std::vector<VerdictOrder> JobStream::finish(const Workshop& shop, bool stopped) {
-  const ExitStatus status = status_of(process_);
+std::vector<VerdictOrder> JobStream::note_end(const Workshop& shop, bool stopped, int64_t now_ms) {
+  status_ = status_of(process_);
+  stopped_ = stopped;
   std::vector<VerdictOrder> orders;
   // What it said before it ended counts; what it left behind may write for ever.
   for (int i = 0; i < kStreamReadsMax && take_some(shop, orders); ++i) {
   }
-  // What it left of its group would be at work on messages that are run again.
-  if (!open_.empty()) signal_group(process_, SIGKILL);
-  reap(process_);
-  if (!open_.empty()) wait_until_gone(process_);
   err_.finish();
-  if (!open_.empty() && !stopped) shop.say("the command ended with " + counted(open_.size(), "open message"));
+  in_.close();
+  out_.close();
+  stage_ = Stage::killed;
+  back_.reset();
+  end_.begin(process_, !open_.empty(), now_ms);
+  return orders;
+}
+
+std::vector<VerdictOrder> JobStream::finish(const Workshop& shop) {
+  std::vector<VerdictOrder> orders;
+  if (!open_.empty() && !stopped_)
+    shop.say("the command ended with " + counted(open_.size(), "open message"));
   const uint64_t run_us = open_.empty() ? 0 : busy_.us() / open_.size();
   for (const auto& [receipt, open] : open_) {
     const Delivery& delivery = open.arrival.delivery;
-    const std::string why = open.timed_out ? reason_of(status, Ending::timed_out)
-                                           : "the command ended (" + reason_of(status, Ending::none) + ")";
-    const bool gives_back = stopped && !open.timed_out;
+    const std::string why = open.timed_out ? reason_of(status_, Ending::timed_out)
+                                           : "the command ended (" + reason_of(status_, Ending::none) + ")";
+    const bool gives_back = stopped_ && !open.timed_out;
     VerdictOrder order = gives_back ? release_of(delivery) : retry_of(shop, delivery, why);
     order.run_us = run_us;
     if (!gives_back) {
-      order.exit = status.exit;
-      order.signal = status.signal;
+      order.exit = status_.exit;
+      order.signal = status_.signal;
       order.stderr_tail = err_.tail();
       shop.say(failure_line(queue_, delivery, order));
     }

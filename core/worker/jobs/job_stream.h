@@ -13,6 +13,7 @@
 #include <span>
 // fq, this room.
 #include "core/worker/jobs/job.h"
+#include "core/worker/process/job_group.h"
 #include "core/worker/process/outbox.h"
 #include "core/worker/process/stopwatch.h"
 
@@ -51,6 +52,12 @@ class JobStream {
   /// KILL when that did not help.
   void on_time(int64_t now_ms, int64_t grace_ms);
   void kill();
+  /// Its process has ended, `stopped` by us or not. What it said before that counts.
+  std::vector<VerdictOrder> note_end(const Workshop& shop, bool stopped, int64_t now_ms);
+  bool is_over() const { return end_.has_begun(); }
+  /// Needs: it is over. False: what it left, which would be at work on messages that are run again, is about
+  /// to be gone; to be asked again.
+  bool is_gone(int64_t now_ms) { return end_.is_gone(process_, now_ms); }
   /// The command has closed it.
   void note_input_closed() { in_.close(); }
   /// No more messages: the command reads the end of its input, behind the line that it has begun to read.
@@ -58,9 +65,9 @@ class JobStream {
   std::vector<VerdictOrder> close_input();
   /// Needs: nothing is open. It reads the end of its input, and TERM when it lives on then.
   void dismiss(int64_t term_at_ms);
-  /// Its process has ended: its open messages are retried, or released where we stopped it and they were not
-  /// over their time.
-  std::vector<VerdictOrder> finish(const Workshop& shop, bool stopped);
+  /// Once it is gone: its open messages are retried, or released where we stopped it and they were not over
+  /// their time.
+  std::vector<VerdictOrder> finish(const Workshop& shop);
 
  private:
   struct Open {
@@ -102,6 +109,9 @@ class JobStream {
   Stopwatch busy_;                                 // since it had something to do, or its last verdict
   Stage stage_ = Stage::up;
   int64_t step_at_ms_ = kNever;
+  GroupEnd end_;
+  ExitStatus status_;
+  bool stopped_ = false;
   std::optional<Back> back_;  // ending, and only since messages are over their time: from there
 };
 

@@ -12,12 +12,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <string>
 // fq, below us.
 #include "core/base/assert.h"
-#include "core/base/clock.h"
 
 namespace fq::worker {
 
@@ -71,20 +69,26 @@ pid_t group_of(const Process& process) {
 void signal_group(const Process& process, int signal) { ::kill(group_of(process), signal); }
 
 bool group_is_gone(const Process& process, int64_t waited_ms) {
-  const bool is_there = ::kill(group_of(process), 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
+  const bool is_there =
+      ::kill(group_of(process), 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
   if (!is_there || waited_ms >= kEndlessMs) return true;
   return waited_ms >= kReapedMs && !may_have_one_at_work(process.pid);
 }
 
 int64_t next_look_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / 8, 1, 250); }
 
-void wait_until_gone(const Process& process) {
-  const int64_t start_ms = system_clock().boot_ms();
-  for (int64_t waited_ms = 0; !group_is_gone(process, waited_ms);) {
-    const timespec between{0, static_cast<long>(next_look_ms(waited_ms)) * 1'000'000};
-    ::nanosleep(&between, nullptr);
-    waited_ms = system_clock().boot_ms() - start_ms;
-  }
+void GroupEnd::begin(const Process& process, bool kills, int64_t now_ms) {
+  kills_ = kills;
+  begun_at_ms_ = now_ms;
+  // Before it is reaped: after that its number may be another group's.
+  if (kills) signal_group(process, SIGKILL);
+  reap(process);
+}
+
+bool GroupEnd::is_gone(const Process& process, int64_t now_ms) {
+  const int64_t waited_ms = now_ms - begun_at_ms_;
+  look_at_ms_ = now_ms + next_look_ms(waited_ms);
+  return !kills_ || group_is_gone(process, waited_ms);
 }
 
 }  // namespace fq::worker

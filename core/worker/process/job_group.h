@@ -5,6 +5,8 @@
 // gone. The kernel tells nobody of the end of a process that is not our child: it has to be asked for.
 #pragma once
 
+// fq, below us.
+#include "core/base/clock.h"
 // fq, this room.
 #include "core/worker/process/launch.h"
 
@@ -20,7 +22,21 @@ bool group_is_gone(const Process& process, int64_t waited_ms);
 /// When to ask again.
 int64_t next_look_ms(int64_t waited_ms);
 
-/// Returns when it is gone.
-void wait_until_gone(const Process& process);
+/// How far the end of a process and of what it left in its group has come. Nobody waits for it: it is asked
+/// for.
+class GroupEnd {
+ public:
+  /// Needs: the process has ended. Reaps it; `kills`: what it left is killed, and is to be gone too.
+  void begin(const Process& process, bool kills, int64_t now_ms);
+  bool has_begun() const { return begun_at_ms_ != kNever; }
+  /// Needs: it has begun. False: to be asked again at next_ms().
+  bool is_gone(const Process& process, int64_t now_ms);
+  int64_t next_ms() const { return look_at_ms_; }
+
+ private:
+  bool kills_ = false;
+  int64_t begun_at_ms_ = kNever;
+  int64_t look_at_ms_ = kNever;
+};
 
 }  // namespace fq::worker
