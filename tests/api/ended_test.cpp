@@ -206,6 +206,26 @@ TEST_CASE("outputs of any length are kept as long as their messages are told of"
   }
 }
 
+TEST_CASE("where nothing else says how long a message is told of, the output that is kept of it does") {
+  ON_EVERY_ENGINE(q);
+  for (const std::optional<int64_t> keep_ms : {std::optional<int64_t>(), std::optional<int64_t>(4'000)}) {
+    NewMessage message;
+    message.tenant = "t";
+    message.keep_ms = keep_ms;
+    const MessageId id = push(q, message);
+    const JobOutput output{"out", "", 10'000};
+    REQUIRE(q.door()
+                .settle(std::vector<Settle>{{.receipt = q.lease().receipt, .exit = 0, .output = &output}})
+                .ok());
+    const int64_t told_ms = keep_ms.value_or(10'000);
+    q.clock().advance(told_ms - 1);
+    CHECK(ended(q) == std::vector{number(id)});
+    CHECK(q.get(id).exit == 0);
+    q.clock().advance(1);
+    CHECK(ended(q).empty());
+  }
+}
+
 TEST_CASE("the dead are told among what has ended, who died last first") {
   ON_EVERY_ENGINE(q);
   retain(q, kHour);

@@ -142,6 +142,7 @@ SettleStatus Model::judge(const Settle& item) {
   // What it ends with is no verdict, and tells nothing: it ran as long as it was leased.
   if (fall_asleep(*message)) return SettleStatus::slept;
   message->run_us = item.run_us;
+  message->output_ms = item.output != nullptr ? item.output->keep_ms : 0;
   if (item.verdict == Verdict::ack) {
     end(*message, State::acked, "acked");
     if (message->told_until_wall_ms != 0) message->info.exit = item.exit;
@@ -232,7 +233,8 @@ void Model::fire_timers() {
       // Who looks late at a lease that is over does not make it longer.
       first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;
       first->info.crashes += 1;
-      first->info.last_error = LastError{{}, {}, "its lease ran out", {}, clock.wall_ms() - (clock.boot_ms() - due_ms)};
+      first->info.last_error =
+          LastError{{}, {}, "its lease ran out", {}, clock.wall_ms() - (clock.boot_ms() - due_ms)};
       cut_off(*first);
     }
   }
@@ -260,7 +262,8 @@ bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string
 /// What is told of one after its end, if it is to be.
 void Model::note_told(Message& message) {
   const int64_t retention_ms = retention_of(settings.retention_ms, message.info.command.has_value());
-  const int64_t kept_ms = message.keep_ms.value_or(retention_ms);
+  const int64_t asked_ms = message.keep_ms.value_or(retention_ms);
+  const int64_t kept_ms = asked_ms == 0 ? message.output_ms : asked_ms;
   if (kept_ms == 0) return;
   message.told_until_wall_ms = clock.wall_ms() + kept_ms;
   message.info.ended_at_wall_ms = clock.wall_ms();

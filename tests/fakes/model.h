@@ -58,6 +58,7 @@ class Model {
     std::optional<int64_t> held_delay_ms;  // instead: so long after that
     std::vector<int64_t> extended_until;   // wall_ms, under its last lease
     int64_t told_until_wall_ms = 0;        // after its end
+    int64_t output_ms = 0;                 // so long the output of its run is kept
     std::vector<Step> steps;
     uint32_t last_retries = 0;  // retries that buried it
     bool suspended = false;     // its lease ends in a sleep until held_due_ms, or for step_waits

@@ -66,6 +66,7 @@ local function settle(call, args, at, count, is_again)
   for i = 1, count do
     local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
     local verdict, delay, run_us = struct.unpack('<Bdd', args[at + 3])
+    if m then m.output_time = outputs.time_of(args[at + 5]) end
     answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4], run_us) or
       is_again and said_before(call, tonumber(args[at]), tonumber(args[at + 1]), verdict) or refusal
     if m and (m.gone or m.state == records.DEAD) then outputs.keep(call, m, args[at + 5]) end

@@ -2,7 +2,8 @@
 local M = {}
 local SLACK = 60000  -- the server forgets it itself so long after nobody is told of it any more
 
--- `bytes`: how long it is kept, and what only the client reads.
+-- `bytes`: how long it is kept, and what only the client reads. '': there is none.
+function M.time_of(bytes) return bytes ~= '' and struct.unpack('<d', bytes) or 0 end
 function M.keep(call, m, bytes)
   if bytes ~= '' then call.outputs[m.id] = bytes end
 end

@@ -17,17 +17,22 @@ function M.first(call)
   return view.first(M.times(call))
 end
 
--- How long it is told of; 0: not at all.
-function M.time_of(call, m)
+local function time_asked(call, m)
   if m.keep >= 0 then return m.keep end
   local retention = call.settings.retention
   if retention < AUTO then return retention end
   return m.is_command and WEEK or 0
 end
 
+-- How long it is told of; 0: not at all. Where nothing asks for it, as long as what its run has put out is kept.
+local function time_of(call, m)
+  local time = time_asked(call, m)
+  return time > 0 and time or m.output_time or 0
+end
+
 -- It has ended as `what`, after a run or not; `verdict`: what that says of the run.
 function M.note(call, m, what, has_run, verdict)
-  local time = M.time_of(call, m)
+  local time = time_of(call, m)
   if time == 0 then return end
   m.told = {state = what == 'acked' and records.ACKED or records.CANCELLED, verdict = verdict}
   m.since, m.timer, m.began = call.now, call.now + time, has_run and m.began or 0
