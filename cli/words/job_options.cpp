@@ -9,6 +9,7 @@
 #include <memory>
 // fq, below us.
 #include "core/base/text/escape.h"
+#include "core/base/text/shell_words.h"
 // fq, this room.
 #include "cli/words/values.h"
 
@@ -40,14 +41,6 @@ Result<std::vector<std::string>> variables_of(const Arguments& arguments) {
     if (value != nullptr) add(variables, name + "=" + value);
   }
   return variables;
-}
-
-/// "--", or none, in front of a text that would be taken for options.
-std::vector<std::string> words_of_shell(std::string_view text) {
-  std::vector<std::string> words{"sh", "-c"};
-  if (text.starts_with('-') || text.starts_with('+')) words.emplace_back("--");
-  words.emplace_back(text);
-  return words;
 }
 
 }  // namespace

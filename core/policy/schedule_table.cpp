@@ -8,6 +8,7 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
+#include "core/base/text/shell_words.h"
 #include "core/base/text/suggestion.h"
 #include "core/base/text/utf8.h"
 #include "core/base/time/recurrence.h"
@@ -105,7 +106,7 @@ class ScheduleTable {
     if (name == "tz") definition.zone = value;
     if (name == "payload") to_.payload = value, to_.payload_line = line_, has_payload_ = true;
     if (name == "cwd") command_.cwd = value;
-    if (name == "shell") command_.argv = {"sh", "-c", value};
+    if (name == "shell") command_.argv = words_of_shell(value);
     if (name == "missed") return take_rule(name, value, {"one", "all", "skip"}, definition.missed);
     if (name == "overlap") return take_rule(name, value, {"skip", "queue", "cancel"}, definition.overlap);
     if (name == "tenant") {

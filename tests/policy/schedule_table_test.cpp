@@ -53,6 +53,19 @@ TEST_CASE("a schedule has one command, and that is one") {
   policy_of("[queue.mail.schedule.s]\nspec = \"@daily\"\npayload = \"x\"\nshell = \"cat\"\n");
 }
 
+TEST_CASE("a schedule's command for the shell may begin with a dash") {
+  using Words = std::vector<std::string>;
+  const auto command = [](const std::string& text) {
+    const FilePolicy policy =
+        policy_of("[queue.mail.schedule.s]\nspec = \"@daily\"\nshell = \"" + text + "\"\n");
+    const std::vector<ScheduleDefinition> schedules = schedules_of(policy);
+    const auto& argv = schedules.at(0).message.command->argv;
+    return Words(argv.begin(), argv.end());
+  };
+  CHECK(command("cat") == Words{"sh", "-c", "cat"});
+  CHECK(command("-x run") == Words{"sh", "-c", "--", "-x run"});
+}
+
 TEST_CASE("what no engine takes of a schedule is a fault of the file, with its line") {
   const auto fault = [](std::string_view lines) {
     return fault_of("[queue.mail.schedule.s]\nspec = \"@daily\"\n" + std::string(lines));
