@@ -60,6 +60,7 @@ class History {
       step();
       if (emigrates && i == steps / 2) emigrate();
       compare();
+      if (i % 16 == 15) check();
       if (gathers_) clock_.advance(10);  // no two windows begin at one time
     }
     if (!same_) return;

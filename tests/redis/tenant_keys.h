@@ -24,8 +24,8 @@ inline const PolicyPatch kNothingSet{
 
 /// Those of tenants, or with a list of some, behind their tags. The root of the tree is always there.
 inline std::string of_tenants(const std::set<std::string>& keys) {
-  static const std::set<std::string> kinds = {"n",  "c",  "cn", "il", "nn", "am", "rk", "ov",
-                                              "nt", "tn", "rn", "q",  "r",  "k",  "g",  "gs"};
+  static const std::set<std::string> kinds = {"n",  "c",  "cn", "il", "nn", "am", "rk", "ov", "nt",
+                                              "tn", "rn", "q",  "r",  "rg", "k",  "g",  "gs"};
   std::string found;
   for (const std::string& key : keys) {
     const std::string name = key.substr(key.find("}:") + 2);

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <string>
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/base/clock.h"
@@ -23,7 +24,9 @@ Glance::Glance(Shard& shard, const LeaseRequest& request)
                {"ZSCORE", tag + (is_of_tenant_ ? "bf" : "bw"), shard.nonce() + tenant},
                {"TIME", tag + "h"},
                {"LLEN", tag + "sw:" + shard.nonce()}};
-  if (is_of_tenant_) commands_.push_back({"EXISTS", tag + "q:" + tenant, tag + "r:" + tenant});
+  if (!is_of_tenant_) return;
+  commands_.push_back({"EXISTS", tag + "q:" + tenant});
+  commands_.push_back({"GETRANGE", tag + "n:" + tenant, "50", "57"});  // what sits below it: see records.lua
 }
 
 /// What a limit holds up, of a tenant, is there and cannot be taken.
@@ -54,7 +57,11 @@ bool Glance::shows_something() {
   if (!is_current || shard_time.wants_call(clock_ms) || !noted.is_text() || news.number > 0 ||
       is_over(root.at(3)) || is_over(root.at(4)))
     return true;
-  return is_open(root.at(2).text != "0" && (!is_of_tenant_ || replies[4]->number > 0));
+  const auto has_some = [&] {
+    const std::string& below = replies[5]->text;
+    return replies[4]->number > 0 || below.find_first_not_of('\0') != std::string::npos;
+  };
+  return is_open(root.at(2).text != "0" && (!is_of_tenant_ || has_some()));
 }
 
 Waiting::End Glance::sleep(Waiting& waiting, std::optional<int64_t> due_in_ms) {

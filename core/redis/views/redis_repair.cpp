@@ -55,6 +55,16 @@ Result<RedisRepair::Words> RedisRepair::names_of(std::string_view begin) {
   return Words(found.begin(), found.end());
 }
 
+/// Of all keys that begin like one of these.
+Result<RedisRepair::Words> RedisRepair::whole_names_of(std::initializer_list<std::string_view> begins) {
+  Words all;
+  for (const std::string_view begin : begins) {
+    FQ_TRY_SET(const Words found, names_of(begin));
+    for (const std::string& name : found) all.push_back(std::string(begin) + name);
+  }
+  return all;
+}
+
 Result<Reply> RedisRepair::repair(std::string_view what, const Words& arguments) {
   std::vector<std::string_view> words = {what};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -66,16 +76,14 @@ Result<Reply> RedisRepair::repair(std::string_view what, const Words& arguments)
 /// What names a message that is not there.
 Result<void> RedisRepair::mend_places() {
   Words places = {"t", "d", "hd", "i", "lv"};
-  for (const std::string_view begin : {"q:", "l:"}) {
-    FQ_TRY_SET(const Words found, names_of(begin));
-    for (const std::string& name : found) places.push_back(std::string(begin) + name);
-  }
+  FQ_TRY_SET(const Words found, whole_names_of({"q:", "l:"}));
+  places.insert(places.end(), found.begin(), found.end());
   return mend_pages_of("place", places);
 }
 
 /// Each ring once, however many of those that sit in it are seen to afterwards.
 Result<void> RedisRepair::mend_rings() {
-  FQ_TRY_SET(const Words rings, names_of("r:"));
+  FQ_TRY_SET(const Words rings, whole_names_of({"r:", "rg:"}));
   return mend_pages_of("ring", rings);
 }
 

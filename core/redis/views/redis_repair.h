@@ -5,9 +5,11 @@
 #pragma once
 
 // System.
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 // fq, below us.
 #include "core/api/care.h"
@@ -27,6 +29,7 @@ class RedisRepair {
  private:
   using Words = std::vector<std::string>;
   Result<Words> names_of(std::string_view begin);
+  Result<Words> whole_names_of(std::initializer_list<std::string_view> begins);
   Result<Reply> repair(std::string_view what, const Words& arguments);
   Result<void> mend_places();
   Result<void> mend_rings();

@@ -22,6 +22,7 @@ local function goes_before(order_of, a, b)
   end
   return text.before(a[2], b[2])
 end
+M.goes_before = goes_before
 
 -- Members and scores, one after the other.
 local function read_on(v, count)

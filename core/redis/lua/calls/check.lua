@@ -83,16 +83,14 @@ end
 function M.faults_of(call, path)
   local n, ready, faults = seats.node(call, path), redis.call('ZCARD', call.tag .. 'q:' .. path), {}
   if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
-  if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
+  if not rings.are_counted(call, n) then faults[#faults + 1] = 'counts others than its ring has' end
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
   if n.own.run ~= sums.of_tenant(call, path).leased then faults[#faults + 1] = 'counts others that run than are leased' end
   if call.ranked and not ranks.is_well(call, n) then faults[#faults + 1] = 'stands by rank where it should not' end
   if path == '' then return faults end
   for _, fault in ipairs(idle.faults_of(call, n)) do faults[#faults + 1] = fault end
-  local member = struct.pack('>I8', n.seq) .. path
-  local tag = redis.call('ZSCORE', call.tag .. 'r:' .. seats.parent_of(path), member)
-  local seated = n.seated or false
-  if seated ~= (seats.count_of(n) > 0 and not n.blocked) or seated ~= (tag ~= false) or (tag and tonumber(tag) ~= n.tag) then
+  local sits = seats.count_of(n) > 0 and not n.blocked
+  if (n.seated or false) ~= sits or not rings.is_well(call, n, seats.above(call, n)) then
     faults[#faults + 1] = 'sits where it should not'
   end
   return faults

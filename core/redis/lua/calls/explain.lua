@@ -148,10 +148,10 @@ function M.rivals(call, args)
     if each.tag <= last then before = before + math.min(most, math.floor((last - each.tag) / turn_of(each)) + 1) end
   end
   if from == 0 and not is_own and p.own.seated then look_at(p.own, p.own.count) end
-  local page = redis.call('ZRANGE', call.tag .. 'r:' .. p.path, from, from + RIVALS - 1)
-  for _, member in ipairs(page) do
-    local each = seats.child(call, p, member)
-    if each and (is_own or each ~= n) then
+  local page = rings.page(call, p, from, RIVALS)
+  for _, standing in ipairs(page) do
+    local each = seats.child(call, p, standing[1])
+    if each and (is_own or each ~= n) and rings.is_first_of(each, standing[2]) then
       look_at(each, each.kids == 0 and each.own.count or math.huge)
     end
   end

@@ -111,26 +111,24 @@ end
 
 local function title(path) return path == '' and 'the queue' or 'tenant ' .. path end
 
--- So many sit below it.
-local function count_kids(call, n) n.kids, n.changed = redis.call('ZCARD', call.tag .. 'r:' .. n.path), true end
-
--- What holds for a node that was lost, and a clock that is not behind those that sit there.
-local function make_node(call, n)
+-- What holds for a node that was lost, and a clock that is not behind those that sit in this ring of it.
+local function make_node(call, n, key)
   n.is_new = false
   if n.path == '' then terms.set_queue(call, call.settings.values) else terms.set_tenant(call, n.path, rules.of(call, n.path)) end
-  local first = redis.call('ZRANGE', call.tag .. 'r:' .. n.path, 0, 0, 'WITHSCORES')
+  local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
   n.vtime = tonumber(first[2] or 0)
 end
 
--- args: a node, from where on in its ring. Whoever is in that sits there, by its own record, else it goes; what is not in it and
+-- args: a ring, from where on. Whoever is in that sits there, by its own record, else it goes; what is not in it and
 -- should be is seen to with its own node. Answers where the next page begins ('': nowhere).
 local function mend_ring(call, args)
-  local n, from, gone, joins = seats.node(call, args[4]), tonumber(args[5]), {}, 0
-  local key = call.tag .. 'r:' .. n.path
+  local path, set = rings.parse(args[4])
+  local n, from, gone, joins = seats.node(call, path), tonumber(args[5]), {}, 0
+  local key = rings.key(call, path, set)
   local page = redis.call('ZRANGE', key, from, from + PAGE - 1, 'WITHSCORES')
   for i = 1, #page, 2 do
     local child = seats.child(call, n, page[i])
-    if child and child.seated and child.tag == tonumber(page[i + 1]) and seats.seq_of(page[i]) == child.seq then
+    if child and child.stands[set] and child.tag == tonumber(page[i + 1]) and seats.seq_of(page[i]) == child.seq then
       joins = math.max(joins, child.seq + 1)
     else
       gone[#gone + 1] = page[i]
@@ -139,11 +137,16 @@ local function mend_ring(call, args)
   text.call('ZREM', key, gone)
   if joins > 0 and n.is_new then
     idle.mend(call, n)
-    make_node(call, n)
+    make_node(call, n, key)
   end
   if joins > n.joins then n.joins, n.changed = joins, true end
-  if #gone > 0 and not n.is_new then count_kids(call, n) end
-  return {#gone > 0 and {title(n.path) .. ': its ring has those that sit there'} or {},
+  local is_known = set == '' or (n.sets and n.sets[set])
+  local counts = not n.is_new and (#gone > 0 or not is_known)
+  if counts then
+    rings.count_anew(call, n, {[set] = true})
+    seats.stand(call, n)
+  end
+  return {(counts or #gone > 0) and {title(n.path) .. ': its ring has those that sit there'} or {},
     #page == 2 * PAGE and text.num(from + PAGE - #gone) or ''}
 end
 
@@ -151,7 +154,7 @@ local function mend_node(call, path)
   local n, own = seats.node(call, path), nil
   own = n.own
   idle.mend(call, n)
-  if n.is_new then make_node(call, n) end
+  if n.is_new then make_node(call, n, rings.key(call, path, '')) end
   local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
   n.run, n.changed = n.run + runs - own.run, true
   own.count, own.run = ready, runs
@@ -159,13 +162,11 @@ local function mend_node(call, path)
     if is_in then redis.call('ZADD', call.tag .. name, 0, path) else redis.call('ZREM', call.tag .. name, path) end
   end
   if call.settings.linger == 0 then own.blocked = false end
-  count_kids(call, n)
+  rings.count_anew(call, n)
   if path ~= '' then
-    local p = seats.node(call, seats.parent_of(path))
-    local member = struct.pack('>I8', n.seq) .. path
-    local sits = n.seated and tonumber(redis.call('ZSCORE', call.tag .. 'r:' .. p.path, member) or nil) == n.tag
-    if n.seated and not sits then n.seated = false end
-    count_kids(call, p)
+    local p = seats.above(call, n)
+    rings.count_anew(call, p, n.stands)
+    if not rings.is_well(call, n, p) then rings.drop(call, n, p) end
   end
   seats.settle(call, own, n)
   if path ~= '' then seats.settle(call, n, seats.node(call, seats.parent_of(path))) end

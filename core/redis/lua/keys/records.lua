@@ -116,13 +116,15 @@ function M.ties_bytes(t)
 end
 
 -- A node: version, flags; its seat among its siblings, then the one of its own messages below it, with the ticks
--- that a run takes and since when it gathers, if it does. Behind that what
--- few have: limits, until when it starts nothing, the name of its pool; then while nobody sat there the rules that it was held
--- against last, see rules.lua.
+-- that a run takes and since when it gathers, if it does. How many stand in its rings is read by glance.cpp, too. Behind
+-- that what few have: limits, until when it starts nothing, the name of its pool; then while nobody sat there the rules that it was held
+-- against last, see rules.lua; then of each set of pools how many stand in that ring, see rings.lua.
 local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
 local LIMITS_BYTES = 58
+local SET = '<dH'
+local SET_BYTES = 10
 -- Flags, from the lowest bit on: it is seated; its own messages are; it is blocked; paused; more is said behind; its own
 -- messages gather; it stands among those that have nothing to do, see idle.lua; it was held against rules.
 local LIMITED, MET = 16, 128
@@ -135,6 +137,25 @@ local function add_limits(n, bytes)
   n.limits = l
   if pool_bytes > 0 then n.pool = string.sub(bytes, from, from + pool_bytes - 1) end
   return from + pool_bytes
+end
+
+-- Those whose bytes begin there.
+local function add_sets(n, bytes, at)
+  while #bytes >= at + SET_BYTES - 1 do
+    local count, set_bytes = struct.unpack(SET, bytes, at)
+    at = at + SET_BYTES + set_bytes
+    if at > #bytes + 1 then return end
+    if count > 0 and set_bytes > 0 then
+      n.sets = n.sets or {}
+      n.sets[string.sub(bytes, at - set_bytes, at - 1)] = count
+    end
+  end
+end
+local function sets_bytes(n)
+  if not n.sets then return '' end
+  local parts = {}
+  for set, count in pairs(n.sets) do parts[#parts + 1] = struct.pack(SET, count, #set) .. set end
+  return table.concat(parts)
 end
 
 local function new_node(path)
@@ -155,7 +176,8 @@ function M.node(path, bytes)
     own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
       weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
   local at = is_limited and add_limits(n, bytes) or NODE_BYTES + 1
-  if flags >= MET and #bytes >= at + 7 then n.rules = struct.unpack('<d', bytes, at) end
+  if flags >= MET and #bytes >= at + 7 then n.rules, at = struct.unpack('<d', bytes, at) end
+  add_sets(n, bytes, at)
   return n
 end
 
@@ -172,7 +194,8 @@ function M.node_bytes(n)
     head = head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
       #n.pool) .. n.pool
   end
-  return met and head .. struct.pack('<d', n.rules) or head
+  if met then head = head .. struct.pack('<d', n.rules) end
+  return head .. sets_bytes(n)
 end
 
 -- What of a node stands in the rings by rank and by age: its stamps (-1: it never sat), and its entry among its

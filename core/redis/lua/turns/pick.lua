@@ -19,21 +19,23 @@ function M.is_blocked(call, n, of_own)
   return false
 end
 
+local function is_full(call, pool) return pools.exists(call, pool) and not pools.has_room(call, pool) end
+
 local function has_own_turn(own, first)
   return own.seated and (not first or own.tag < first[1] or (own.tag == first[1] and own.seq < seats.seq_of(first[2])))
 end
 
--- Below `n` the node that can be served, where pools may be in the way of some.
-local function next_by_pools(call, n)
-  if n.pool ~= '' and pools.exists(call, n.pool) and not pools.has_room(call, n.pool) then return nil end
-  local own_done = not n.own.seated
-  for entry in view.each(seats.ring_of(call, n)) do
-    if not own_done and has_own_turn(n.own, entry) then return n end
-    local child = seats.child(call, n, entry[2])
-    local found = child and next_by_pools(call, child)
+-- Below `n`, which no pool is in the way of, the node that can be served.
+local function next_below(call, n)
+  while true do
+    local first, ring = rings.first(call, n)
+    if has_own_turn(n.own, first) then return n end
+    if not first then return nil end
+    local child = seats.child(call, n, first[2])
+    local found = child and not is_full(call, child.pool) and next_below(call, child)
     if found then return found end
+    view.take(ring, first[2])  -- it is damaged, or what is known of it or of those below it is lost
   end
-  return not own_done and n or nil
 end
 
 -- The node at `top` or below whose own first message has the turn, or nil.
@@ -41,18 +43,7 @@ function M.next(call, top)
   local n = seats.node(call, top)
   if M.is_blocked(call, n) then return nil end
   if call.ranked then return ranks.next(call, n) end
-  if pools.any(call) then return next_by_pools(call, n) end
-  while true do
-    local first = n.kids > 0 and view.first(seats.ring_of(call, n)) or nil
-    if has_own_turn(n.own, first) then return n end
-    if not first then return nil end
-    local child = seats.child(call, n, first[2])
-    if child and seats.count_of(child) > 0 then
-      n = child
-    else  -- its entry is damaged, or what is known of it is lost
-      view.take(seats.ring_of(call, n), first[2])
-    end
-  end
+  return next_below(call, n)
 end
 
 -- Whether there is one. Where no pool may be in the way, all that sits can be served.
@@ -65,15 +56,7 @@ end
 
 -- Whether this seat has the turn among those below `p`.
 function M.is_first(call, s, p)
-  local first = p.kids > 0 and view.first(seats.ring_of(call, p)) or nil
-  if pools.any(call) then
-    first = nil
-    for entry in view.each(seats.ring_of(call, p)) do
-      local child = seats.child(call, p, entry[2])
-      first = child and next_by_pools(call, child) and entry or nil
-      if first then break end
-    end
-  end
+  local first = rings.first(call, p)
   if not s.own then return has_own_turn(p.own, first) end
   return first ~= nil and not has_own_turn(p.own, first) and string.sub(first[2], 9) == s.path
 end

@@ -97,8 +97,8 @@ local function best_by_pools(call, n, by_age)
   if n.pool ~= '' and pools.exists(call, n.pool) and not pools.has_room(call, n.pool) then return nil end
   local best = n.own.seated and {n.own, rank_of_own(call, n), n} or nil
   local highest = best and best[2]
-  for _, entry in ipairs(view.all(seats.ring_of(call, n))) do
-    local child = seats.child(call, n, entry[2])
+  for _, member in ipairs(rings.members(call, n)) do
+    local child = seats.child(call, n, member)
     local node, rank
     if child then node, rank = best_by_pools(call, child, by_age) end
     if node then
@@ -112,7 +112,8 @@ end
 -- Whether it stands by rank and by age as it should, and all that sit below it do.
 function M.is_well(call, n)
   local function card(kind) return redis.call('ZCARD', call.tag .. kind .. n.path) end
-  if card('k:') ~= card('r:') or card('g:') ~= card('r:') then return false end
+  local sit = #rings.members(call, n)
+  if card('k:') ~= sit or card('g:') ~= sit then return false end
   if n.path == '' then return true end
   local parent, best = seats.parent_of(n.path), n.seated and best_of(call, n) or nil
   local entry = best and entry_of(n, best) or nil

@@ -2,8 +2,8 @@
 --
 -- A node of the tree has a seat in the ring of its parent, and its own messages have one in its own, beside
 -- those of its children. Who has something sits. A ring is a zset of the children that sit: their tags, and of
--- equal tags who took its place first. The seat of a node's own messages is in the node's record, so a tenant
--- without children needs no ring.
+-- equal tags who took its place first; see rings.lua, which of them has whom. The seat of a node's own messages is in the
+-- node's record, so a tenant without children needs no ring.
 local M = {}
 local FORGIVEN_PER_MS = 252000000
 
@@ -16,6 +16,7 @@ function M.node(call, path)
   local n = call.nodes[path]
   if not n then
     n = records.node(path, redis.call('GET', call.tag .. 'n:' .. path))
+    n.stands = rings.of_record(n)
     if call.ranked then records.add_ranks(n, redis.call('HGET', call.tag .. 'rk', path)) end
     call.nodes[path] = n
   end
@@ -30,15 +31,6 @@ local function above(call, n)
     n.above = p
   end
   return p
-end
-
-local function ring_of(call, n)
-  local ring = n.ring
-  if not ring then
-    ring = view.open(call.tag .. 'r:' .. n.path, view.by_number)
-    n.ring, call.rings[n.path] = ring, ring
-  end
-  return ring
 end
 
 -- The node of an entry of the ring below it; nil: the entry is damaged, and could lead back to where it is from.
@@ -82,8 +74,7 @@ local function take_seat(call, s, p)
   s.seq = p.joins
   p.joins = p.joins + 1
   if s.own then
-    view.put(ring_of(call, p), s.tag, struct.pack('>I8', s.seq) .. s.path)
-    p.kids = p.kids + 1
+    rings.stand(call, s, p)
     if p.path == '' then call.weight = call.weight + s.weight end
   end
 end
@@ -92,8 +83,7 @@ local function leave_seat(call, s, p)
   s.seated = false
   if call.ranked then touch(call, s.own and s or p) end
   if s.own then
-    view.take(ring_of(call, p), struct.pack('>I8', s.seq) .. s.path)
-    p.kids = p.kids - 1
+    rings.stand(call, s, p)
     if p.path == '' then call.weight = call.weight - s.weight end
   end
 end
@@ -109,6 +99,12 @@ local function newcomer_tag(s, p, cost, at)
     owed = owed - whole * FORGIVEN_PER_MS - math.floor(rest * FORGIVEN_PER_MS / s.weight)
   end
   return math.max(p.vtime + math.floor(cost / s.weight), owed)
+end
+
+-- Once what a node needs may be another set of pools: it and those above it stand where they should.
+local function stand(call, n)
+  local p = above(call, n)
+  while p and rings.stand(call, n, p) do n, p = p, above(call, p) end
 end
 
 -- When that one owes nothing that it could be asked for.
@@ -129,7 +125,7 @@ local function settle(call, s, p, cost, at, group)
       stamp(call, s)
     end
     s.changed, p.changed = true, true
-    if (s.seated or false) == wanted then return end
+    if (s.seated or false) == wanted then return stand(call, s.own and s or p) end
     if s.seated then
       leave_seat(call, s, p)
     else
@@ -169,11 +165,7 @@ end
 
 -- Another tag, in the place that it has.
 local function retag(call, s, p, tag)
-  if s.seated and s.own and tag ~= s.tag then
-    local member = struct.pack('>I8', s.seq) .. s.path
-    view.take(ring_of(call, p), member)
-    view.put(ring_of(call, p), tag, member)
-  end
+  if s.seated and s.own and tag ~= s.tag then rings.retag(call, s, p, tag) end
   s.tag = tag
   touch(call, s.own and s or p)
 end
@@ -221,15 +213,15 @@ function M.running(call)
 end
 
 M.parent_of, M.above, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, above, each_seat, each_node, retag, pools_of
-M.count_of, M.ring_of, M.child, M.index, M.list = count_of, ring_of, child, index, list
-M.touch, M.stamp = touch, stamp
+M.count_of, M.child, M.index, M.list = count_of, child, index, list
+M.touch, M.stamp, M.stand = touch, stamp, stand
 M.take_seat, M.leave_seat, M.settle, M.note_idle = take_seat, leave_seat, settle, note_idle
 
 function M.write(call)
   for path, n in pairs(call.nodes) do
     if n.changed then store.set(call, 'n:' .. path, records.node_bytes(n)) end
   end
-  for _, ring in pairs(call.rings) do view.write(ring) end
+  for _, ring in ipairs(call.rings) do view.write(ring) end
   for _, each in pairs(call.indexes) do view.write(each) end
 end
 

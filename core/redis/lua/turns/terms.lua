@@ -69,6 +69,7 @@ local function set(call, path, values)
   local pool = values[POOL] and values[POOL][3] or ''
   local other_pool = pool ~= n.pool
   n.pool, n.changed = pool, true
+  seats.stand(call, n)
   if path ~= '' then set_weight(call, n, values[WEIGHT] and values[WEIGHT][1] or 1000) end
   if path == '' then shares.set_queue(call, values, n.limits) end
   tree.look_again(call, n, call.now)
