@@ -45,13 +45,16 @@ for port in "${ports[@]}"; do until_so answers "$port"; done
 # shellcheck disable=SC2046  # six words
 redis-cli --cluster create $(printf '127.0.0.1:%s ' "${ports[@]}") --cluster-replicas 1 --cluster-yes >"$work/made" \
   || wrong "no cluster: $(cat "$work/made")"
-replicas_follow() {
-  local port
+# Servers that have just met refuse commands for some seconds.
+all_are_well() {
+  local port about
   for port in "${ports[@]}"; do
-    redis-cli -p "$port" info replication | grep -qE 'master_link_status:up|connected_slaves:1' || return 1
+    about=$(redis-cli -p "$port" cluster info; redis-cli -p "$port" info replication)
+    [[ $about == *cluster_state:ok*cluster_slots_ok:16384* ]] || return 1
+    [[ $about == *master_link_status:up* || $about == *connected_slaves:1* ]] || return 1
   done
 }
-until_so replicas_follow
+until_so all_are_well
 
 export FQ_SPOOL="redis://127.0.0.1:${ports[0]},127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}/?prefix=story"
 fq queue create
