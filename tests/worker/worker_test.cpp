@@ -1,74 +1,16 @@
 // worker_test - what the worker's loop does for itself while its queue does not answer.
 
 // System.
-#include <algorithm>
 #include <future>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/worker/worker.h"
 // Tests.
 #include "tests/fakes/model_queue.h"
-#include "tests/worker/far_run.h"
 #include "tests/worker/fixture.h"
 #include "tests/worker/listener.h"
 
 namespace fq::test {
-
-namespace {
-
-struct Ends {
-  uint64_t longest_us = 0, kept_bytes = 0;
-};
-
-/// Its jobs' output goes to a server that takes its time.
-class FarQueue final : public ModelQueue {
- public:
-  FarQueue(std::shared_ptr<ModelStore> store, FarServer& server, Ends& ends)
-      : ModelQueue(std::move(store)), server_(server), ends_(ends) {}
-  Result<std::shared_ptr<RunOutput>> run_output(const Delivery&, const RunTerms&) override {
-    return std::shared_ptr<RunOutput>(std::make_shared<FarRun>(server_));
-  }
-  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
-    for (const Settle& item : items) {
-      ends_.longest_us = std::max(ends_.longest_us, item.run_us.value_or(0));
-      ends_.kept_bytes +=
-          item.output != nullptr && item.output->run ? item.output->run->kept_bytes(Channel::out) : 0;
-    }
-    return ModelQueue::settle(items, next);
-  }
-
- private:
-  FarServer& server_;
-  Ends& ends_;
-};
-
-}  // namespace
-
-TEST_CASE("time limits hold however slowly a server takes what the jobs write") {
-  constexpr size_t kJobs = 12;
-  FarServer server(100);
-  Options options;
-  options.stay = Stay::drain;
-  options.command = {"yes"};
-  options.output = OutputPolicy::keep;
-  options.slots_min = options.slots_max = kJobs;
-  options.attempts = 1;
-  options.timeout_ms = 300;
-  options.grace_ms = 100;
-  Surroundings around(options);
-  around.voice.refresh_policy = [](const std::string&, Queue&) { return Result<void>(); };
-  around.voice.spoken = [](std::string_view) { return std::string(); };
-  const auto store = std::make_shared<ModelStore>(system_clock());
-  const std::unique_ptr<Queue> pushing = std::make_unique<ModelQueue>(store);
-  const std::vector<NewMessage> messages(kJobs, NewMessage{.tenant = "a"});
-  REQUIRE(pushing->push(messages).ok());
-  Ends ends;
-  std::vector<Source> sources;
-  sources.push_back({"default", std::make_unique<FarQueue>(store, server, ends)});
-  CHECK(work(std::move(sources), options, around.voice).ok());
-  CHECK(ends.longest_us < 1'500'000);
-  CHECK(ends.kept_bytes == server.text().size());
-}
 
 TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives") {
   const Listener systemd("@fq-worker-test-" + std::to_string(::getpid()));
