@@ -68,6 +68,7 @@ class StreamOf {
   /// All of that.
   std::string ends(bool stopped = false) {
     const std::string said = end(system_clock().boot_ms(), stopped);
+    // Asked again at once: nobody is told that a group is gone.
     while (!stream_->is_gone(system_clock().boot_ms())) {
     }
     const std::string left = finish();
