@@ -1,16 +1,87 @@
 // worker_test - what the worker's loop does for itself while its queue does not answer.
 
 // System.
+#include <algorithm>
 #include <future>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/worker/worker.h"
 // Tests.
 #include "tests/fakes/model_queue.h"
+#include "tests/worker/far_run.h"
 #include "tests/worker/fixture.h"
 #include "tests/worker/listener.h"
 
 namespace fq::test {
+
+namespace {
+
+/// How its jobs have ended.
+struct Ends {
+  size_t acked = 0;
+  uint64_t longest_us = 0, kept_bytes = 0;
+};
+
+/// What its jobs write goes to a server.
+class FarQueue final : public ModelQueue {
+ public:
+  FarQueue(std::shared_ptr<ModelStore> store, FarServer& server, Ends& ends)
+      : ModelQueue(std::move(store)), server_(server), ends_(ends) {}
+  Result<std::shared_ptr<RunOutput>> run_output(const Delivery&, const RunTerms&) override {
+    return std::shared_ptr<RunOutput>(std::make_shared<FarRun>(server_));
+  }
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
+    for (const Settle& item : items) {
+      if (item.verdict == Verdict::ack) ++ends_.acked;
+      ends_.longest_us = std::max(ends_.longest_us, item.run_us.value_or(0));
+      ends_.kept_bytes +=
+          item.output != nullptr && item.output->run ? item.output->run->kept_bytes(Channel::out) : 0;
+    }
+    return ModelQueue::settle(items, next);
+  }
+
+ private:
+  FarServer& server_;
+  Ends& ends_;
+};
+
+Voice quiet_voice(Voice voice) {
+  voice.refresh_policy = [](const std::string&, Queue&) { return Result<void>(); };
+  voice.spoken = [](std::string_view) { return std::string(); };
+  return voice;
+}
+
+/// All of so many messages, once, with so much time each.
+Ends drain(FarServer& server, Options options, size_t messages) {
+  options.stay = Stay::drain;
+  options.output = OutputPolicy::keep;
+  options.slots_min = options.slots_max = static_cast<uint32_t>(messages);
+  options.attempts = 1;
+  options.grace_ms = 100;
+  const Surroundings around(options);
+  const auto store = std::make_shared<ModelStore>(system_clock());
+  const std::vector<NewMessage> pushed(messages, NewMessage{.tenant = "a"});
+  const std::unique_ptr<Queue> pushing = std::make_unique<ModelQueue>(store);
+  REQUIRE(pushing->push(pushed).ok());
+  Ends ends;
+  std::vector<Source> sources;
+  sources.push_back({"default", std::make_unique<FarQueue>(store, server, ends)});
+  CHECK(work(std::move(sources), options, quiet_voice(around.voice)).ok());
+  return ends;
+}
+
+}  // namespace
+
+TEST_CASE("a job whose caller reads just when its worker finds no room goes on") {
+  FarServer server;
+  server.be_read_meanwhile();
+  Options options;
+  options.command = {"head", "-c", "5000000", "/dev/zero"};
+  options.timeout_ms = 10'000;
+  const Ends ends = drain(server, options, 1);
+  CHECK(ends.acked == 1);
+  CHECK(ends.kept_bytes == 5'000'000);
+}
 
 TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives") {
   const Listener systemd("@fq-worker-test-" + std::to_string(::getpid()));

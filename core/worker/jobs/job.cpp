@@ -162,8 +162,7 @@ bool Job::waits_for_caller() const {
 }
 
 void Job::hold_back(int64_t now_ms) {
-  // Where the worker's own output has no room, that is told when it has.
-  if (room_look_ms_ != kNever || !waits_for_caller()) return;
+  if (room_look_ms_ != kNever) return;
   held_since_ms_ = now_ms;
   room_look_ms_ = now_ms + 1;
 }

@@ -39,8 +39,8 @@ class Job {
   }
   /// TERM when its time is over, KILL when that did not help.
   void on_time(int64_t now_ms);
-  /// Its output is not read any more. Where that is because its caller has to read first, we are not told
-  /// when the caller has.
+  /// Its output is not read any more: its caller has to read first. We are not told when the caller has, which
+  /// may be the case by now.
   void hold_back(int64_t now_ms);
   /// Whether it may be read again. To be asked from time to time.
   bool has_room_again(int64_t now_ms);

@@ -66,9 +66,11 @@ void Slots::take_output(Slot& slot, Watched what) {
   const int descriptor = capture->descriptor();
   // A closed descriptor leaves epoll by itself. A blocked one must leave it too: that its writer has gone
   // would be told for ever.
-  if (capture->take_some() != Capture::Progress::blocked) return;
+  const Capture::Progress progress = capture->take_some();
+  if (progress == Capture::Progress::more || progress == Capture::Progress::ended) return;
   poller_.forget(descriptor);
-  if (slot.job) slot.job->hold_back(system_clock().boot_ms());
+  // Where the worker's own output has no room, that is told when it has.
+  if (progress == Capture::Progress::held_back) slot.job->hold_back(system_clock().boot_ms());
 }
 
 void Slots::on_time(int64_t now_ms) {

@@ -29,13 +29,10 @@ void Capture::pass_on(std::string_view bytes) {
   terms_.passage->write(lines_.take(bytes));
 }
 
-bool Capture::has_room() const {
-  if (terms_.passage != nullptr && !terms_.passage->has_room()) return false;
-  return terms_.transcript == nullptr || terms_.transcript->has_room(terms_.channel);
-}
-
 Capture::Progress Capture::take_some() {
-  if (!has_room()) return Progress::blocked;
+  if (terms_.passage != nullptr && !terms_.passage->has_room()) return Progress::blocked;
+  if (terms_.transcript != nullptr && !terms_.transcript->has_room(terms_.channel))
+    return Progress::held_back;
   std::array<char, kReadBytes> buffer;
   const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::more;

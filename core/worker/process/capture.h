@@ -27,7 +27,8 @@ class Capture {
     size_t tail_bytes = 0;
     std::string tag = {};  // of each line that goes on; "": none
   };
-  enum class Progress { more, blocked, ended };
+  /// Blocked: what goes on has no room; held_back: what is kept for the caller has none.
+  enum class Progress { more, blocked, held_back, ended };
 
   Capture() = default;
   /// Reads from `pipe`, which must not block.
@@ -35,10 +36,8 @@ class Capture {
 
   int descriptor() const { return pipe_.get(); }
   bool open() const { return pipe_.get() >= 0; }
-  /// Takes in what there is now, a bounded part of it. Blocked: there is no room for it.
+  /// Takes in what there is now, a bounded part of it, where there is room for it.
   Progress take_some();
-  /// Whether take_some() would take something.
-  bool has_room() const;
   /// All that there is now, some pipes full of it at most, whether there is room or not; for a job that has
   /// ended: later output of its descendants is not waited for.
   void finish();
