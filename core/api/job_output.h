@@ -52,6 +52,14 @@ class RunOutput {
   /// Nothing more comes.
   virtual void close() = 0;
 
+  /// Whether its calls wait for a server.
+  virtual bool is_far() const { return false; }
+  /// Once close() was called: false where that takes its time. Until then it is still used.
+  virtual bool is_closed() const { return true; }
+  /// Why others cannot read it, where open() did not know that yet: then only the beginning is kept. "": they
+  /// can.
+  virtual std::string fault() const { return {}; }
+
   // The part that is kept after the message has ended. Needs: closed.
   virtual uint64_t kept_bytes(Channel channel) const = 0;
   virtual Gap gap(Channel channel) const = 0;

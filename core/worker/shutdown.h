@@ -2,7 +2,8 @@
 //
 // Owns the stages and their times: open -> closed (no more messages are taken) -> stopping (messages that
 // wait go back, jobs have the grace time) -> killing -> left. A stage is never gone back, and times only come
-// nearer. stop() only says so: the worker's loop does the rest (take_stop) before it starts anything else.
+// nearer, but for that of the verdicts, while any are given. stop() only says so: the worker's loop does the
+// rest (take_stop) before it starts anything else.
 #pragma once
 
 // System.
@@ -24,9 +25,9 @@ class Shutdown {
   bool is_stopping() const { return stopping_; }
   bool was_told() const { return signalled_; }
   bool has_failed() const { return failed_.has_value(); }
-  bool is_over(int64_t now_ms) const { return now_ms >= leave_at_ms_; }
+  bool is_over(int64_t now_ms) const { return now_ms >= std::min(leave_at_ms_, give_up_at_ms_); }
   /// When take_kill() or is_over() has something to say; kNever: nothing.
-  int64_t next_ms() const { return std::min(kill_at_ms_, leave_at_ms_); }
+  int64_t next_ms() const { return std::min({kill_at_ms_, leave_at_ms_, give_up_at_ms_}); }
 
   void close() { closed_ = true; }
   void close_empty(End end) {
@@ -51,10 +52,12 @@ class Shutdown {
     kill_at_ms_ = 0;
     leave_at_ms_ = std::min(leave_at_ms_, system_clock().boot_ms() + kLeaveMs);
   }
-  /// Of a worker that stops and runs nothing any more: its verdicts have so long. A queue that cannot be
-  /// reached for that long may have taken the worker for dead anyway.
-  void limit_verdicts(int64_t now_ms) {
-    if (stopping_ && leave_at_ms_ == kNever) leave_at_ms_ = now_ms + kVerdictsMs;
+  /// Of a worker that stops and runs nothing any more: each of its verdicts has so long, with what is on its
+  /// way before it. A queue that cannot be reached for that long may have taken the worker for dead anyway.
+  void limit_verdicts(size_t untold, int64_t now_ms) {
+    if (!stopping_ || (give_up_at_ms_ != kNever && untold == untold_)) return;
+    untold_ = untold;
+    give_up_at_ms_ = now_ms + kVerdictsMs;
   }
   /// Jobs that still run have the grace time from now, unless they have less.
   void limit(int64_t now_ms) {
@@ -86,6 +89,8 @@ class Shutdown {
   bool signalled_ = false;
   int64_t kill_at_ms_ = kNever;
   int64_t leave_at_ms_ = kNever;
+  int64_t give_up_at_ms_ = kNever;
+  size_t untold_ = 0;
   End end_ = End::done;
   std::optional<Error> failed_;
 };

@@ -84,8 +84,8 @@ Result<End> Worker::run() {
     watch_passages();
   }
   if (!shutdown_.is_stopping()) notify_.tell("STOPPING=1");
-  if (const size_t orders = queues_.open_orders(); orders > 0 && !shutdown_.has_failed())
-    shutdown_.fail(verdicts_lost(orders));
+  const size_t untold = untold_verdicts();
+  if (untold > 0 && !shutdown_.has_failed()) shutdown_.fail(verdicts_lost(untold));
   // What could not be ended keeps its message by what it inherited: not returned, but left behind.
   queues_.close(slots_.used() > 0);
   const uint64_t lost_bytes = out_.finish(kFlushMs) + err_.finish(kFlushMs);
@@ -99,6 +99,8 @@ bool Worker::is_finished() const {
   // After a fault of a queue its verdicts cannot be given any more.
   return shutdown_.has_failed() || (!intake_.waits_for_confirmation() && queues_.open_orders() == 0);
 }
+
+size_t Worker::untold_verdicts() const { return queues_.open_orders() + slots_.untold(); }
 
 int Worker::wait_ms() const {
   const int64_t now_ms = system_clock().boot_ms();
@@ -163,7 +165,7 @@ void Worker::on_time() {
   }
   streams_.on_time(now_ms);
   if (shutdown_.take_kill(now_ms)) slots_.kill();
-  if (slots_.used() == 0) shutdown_.limit_verdicts(now_ms);
+  if (slots_.running() == 0) shutdown_.limit_verdicts(untold_verdicts(), now_ms);
   Growth& growth = slots_.growth();
   if (slots_.at_work() >= growth.slots()) growth.on_busy(now_ms);
   if (growth.on_idle(now_ms)) streams_.dismiss_spare(now_ms);

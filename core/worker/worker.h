@@ -24,6 +24,7 @@ class Worker {
  private:
   Result<void> prepare();
   bool is_finished() const;
+  size_t untold_verdicts() const;
   int wait_ms() const;
   void on_event(const Event& event);
   void on_signals();

@@ -75,6 +75,7 @@ class FarRun final : public RunOutput {
   ~FarRun() override {
     if (open_) server_.hear("leave");
   }
+  bool is_far() const override { return true; }
   bool is_called() const override { return false; }
   Result<void> open() override {
     server_.hear("open");

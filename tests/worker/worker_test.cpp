@@ -83,6 +83,16 @@ TEST_CASE("a job whose caller reads just when its worker finds no room goes on")
   CHECK(ends.kept_bytes == 5'000'000);
 }
 
+TEST_CASE("time limits hold however slowly a server takes what the jobs write") {
+  FarServer server(100);
+  Options options;
+  options.command = {"yes"};
+  options.timeout_ms = 300;
+  const Ends ends = drain(server, options, 12);
+  CHECK(ends.longest_us < 1'500'000);
+  CHECK(ends.kept_bytes == server.text().size());
+}
+
 TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives") {
   const Listener systemd("@fq-worker-test-" + std::to_string(::getpid()));
   Options options;

@@ -35,6 +35,7 @@ class RedisRunOutput final : public RunOutput {
     end(shelf_->shard.change("change", {"run_leave", id_, delivery_}));
   }
 
+  bool is_far() const override { return true; }
   bool is_called() const override { return call_ != 0; }
 
   Result<void> open() override {

@@ -17,6 +17,7 @@
 // fq, below us.
 #include "core/base/descriptor.h"
 // fq, this room.
+#include "core/worker/jobs/scribe.h"
 #include "core/worker/jobs/verdict_order.h"
 #include "core/worker/process/options.h"
 
@@ -160,6 +161,7 @@ class Books {
   size_t settled_ = 0;
   bool unsent_ = false;
 
+  Scribe scribe_;
   std::thread thread_;
 };
 

@@ -214,31 +214,37 @@ void Job::note_settled(const Receipt& receipt) {
 bool Job::close(int64_t now_ms) {
   if (!is_over()) {
     status_ = status_of(process_);
+    ran_us_ = runs_.us();
     const Verdict verdict = verdict_of(status_, ending_);
     // What a run left of its group would run beside the next one, or go on with what was to end.
     const bool kills = ending_ != Ending::none || verdict == Verdict::retry || verdict == Verdict::release;
     end_.begin(process_, kills, now_ms);
     limit_at_ms_ = kill_at_ms_ = kNever;
   }
-  return end_.is_gone(process_, now_ms);
+  if (!is_gone() && !end_.is_gone(process_, now_ms)) return false;
+  if (!is_gone()) {
+    gone_at_ms_ = now_ms;
+    out_.finish();
+    err_.finish();
+  }
+  look_at_ms_ = now_ms + next_look_ms(now_ms - gone_at_ms_);
+  return transcript_.close();
 }
 
 std::vector<VerdictOrder> Job::finish(const Workshop& shop, std::vector<Load>& again) {
   const Verdict verdict = verdict_of(status_, ending_);
-  out_.finish();
-  err_.finish();
   std::vector<VerdictOrder> orders;
   const bool failed = verdict != Verdict::ack;
   const bool singly = load_.many && load_.arrivals.size() > 1 && failed && ending_ != Ending::stopped;
-  if (!transcript_.fault().empty())
+  if (const std::string fault = transcript_.fault(); !fault.empty())
     shop.say("output of message " + std::to_string(number(load_.arrivals[0].delivery.id)) +
-             ": only its beginning is kept: " + transcript_.fault());
+             ": only its beginning is kept: " + fault);
   JobOutput output = transcript_.take();
   const std::optional<int64_t> kept_ms = keep_ms(shop);
   const bool keeps = kept_ms && (failed || shop.options.output != OutputPolicy::fail ||
                                  load_.arrivals[0].delivery.keep_ms || retention_ms_of(shop) > 0);
   if (keeps) output.keep_ms = *kept_ms;
-  const uint64_t run_us = load_.ran_us + ran_.us() / load_.arrivals.size();
+  const uint64_t run_us = load_.ran_us + ran_us_ / load_.arrivals.size();
   for (size_t i = 0; i < load_.arrivals.size(); ++i) {
     if (settled_[i]) continue;
     Arrival& arrival = load_.arrivals[i];

@@ -33,7 +33,7 @@ class Job {
 
   /// When on_time() has something to do; kNever: nothing.
   int64_t next_ms() const {
-    if (is_over()) return end_.next_ms();
+    if (is_over()) return is_gone() ? look_at_ms_ : end_.next_ms();
     return std::min(
         {kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_, transcript_.next_ms(), room_look_ms_});
   }
@@ -55,9 +55,12 @@ class Job {
   bool holds(const Receipt& receipt) const;
   bool is_settled() const { return std::find(settled_.begin(), settled_.end(), false) == settled_.end(); }
 
-  /// Its process has ended. False: the rest of its group is about to be gone; to be asked again.
+  /// Its process has ended. False: the rest of its group is about to be gone, or what it wrote is on its way
+  /// still; to be asked again.
   bool close(int64_t now_ms);
   bool is_over() const { return end_.has_begun(); }
+  /// Nothing of it is at work any more.
+  bool is_gone() const { return gone_at_ms_ != kNever; }
 
   /// Once it is closed: the verdicts. Of a batch that failed, the messages are handed to `again` to be
   /// run one by one.
@@ -83,8 +86,11 @@ class Job {
   int64_t held_since_ms_ = 0;
   int64_t room_look_ms_ = kNever;  // kNever: it is not held back
   GroupEnd end_;
+  int64_t gone_at_ms_ = kNever;
+  int64_t look_at_ms_ = kNever;  // then: whether what it wrote has gone its way
   ExitStatus status_;
-  Stopwatch ran_;
+  Stopwatch runs_;
+  uint64_t ran_us_ = 0;
   std::vector<bool> settled_;  // by the place in load_
 };
 

@@ -23,6 +23,20 @@ size_t Slots::at_work() const {
   }));
 }
 
+size_t Slots::running() const {
+  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.stream || (slot.job && !slot.job->is_gone());
+  }));
+}
+
+size_t Slots::untold() const {
+  size_t count = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.job && slot.job->is_gone()) count += slot.job->load().arrivals.size();
+  }
+  return count;
+}
+
 size_t Slots::free() const {
   const size_t now = used();
   return now >= growth_.slots() ? 0 : growth_.slots() - now;

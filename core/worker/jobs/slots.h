@@ -34,6 +34,10 @@ class Slots {
   /// As used(), but for streams that wait for messages.
   size_t at_work() const;
   size_t free() const;
+  /// Those of which something is at work still, be it to end.
+  size_t running() const;
+  /// The messages of the others: their verdicts wait for their output to go its way.
+  size_t untold() const;
   /// Null when there is none.
   Slot* free_slot();
   /// When on_time() of something that runs has something to do, or growth; kNever: nothing.

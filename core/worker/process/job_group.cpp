@@ -78,7 +78,7 @@ bool group_is_gone(const Process& process, int64_t waited_ms) {
 int64_t next_look_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / 8, 1, 250); }
 
 void GroupEnd::begin(const Process& process, bool kills, int64_t now_ms) {
-  kills_ = kills;
+  is_gone_ = !kills;
   begun_at_ms_ = now_ms;
   // Before it is reaped: after that its number may be another group's.
   if (kills) signal_group(process, SIGKILL);
@@ -88,7 +88,8 @@ void GroupEnd::begin(const Process& process, bool kills, int64_t now_ms) {
 bool GroupEnd::is_gone(const Process& process, int64_t now_ms) {
   const int64_t waited_ms = now_ms - begun_at_ms_;
   look_at_ms_ = now_ms + next_look_ms(waited_ms);
-  return !kills_ || group_is_gone(process, waited_ms);
+  is_gone_ = is_gone_ || group_is_gone(process, waited_ms);
+  return is_gone_;
 }
 
 }  // namespace fq::worker

@@ -29,12 +29,13 @@ class GroupEnd {
   /// Needs: the process has ended. Reaps it; `kills`: what it left is killed, and is to be gone too.
   void begin(const Process& process, bool kills, int64_t now_ms);
   bool has_begun() const { return begun_at_ms_ != kNever; }
-  /// Needs: it has begun. False: to be asked again at next_ms().
+  /// Needs: it has begun. False: to be asked again at next_ms(). What is gone is not looked for again: its
+  /// number may be another group's.
   bool is_gone(const Process& process, int64_t now_ms);
   int64_t next_ms() const { return look_at_ms_; }
 
  private:
-  bool kills_ = false;
+  bool is_gone_ = false;
   int64_t begun_at_ms_ = kNever;
   int64_t look_at_ms_ = kNever;
 };

@@ -49,10 +49,15 @@ void Transcript::on_time(int64_t now_ms) {
   if (now_ms >= hand_on_at_ms_) hand_on();
 }
 
+bool Transcript::close() {
+  if (!open_) return true;
+  run_->close();
+  return run_->is_closed();
+}
+
 JobOutput Transcript::take() {
   JobOutput output;
   if (open_) {
-    run_->close();
     output.run = std::move(run_);
     return output;
   }

@@ -31,9 +31,11 @@ class Transcript {
   /// When on_time() has something to do; kNever: nothing.
   int64_t next_ms() const { return hand_on_at_ms_; }
   void on_time(int64_t now_ms);
+  /// Nothing more comes. False: what came is still on its way; to be asked again.
+  bool close();
   /// Why others cannot read it, so that only the beginning is kept; "": they can, or need not.
-  const std::string& fault() const { return fault_; }
-  /// Once, when nothing more comes.
+  std::string fault() const { return open_ ? run_->fault() : fault_; }
+  /// Once, when it is closed.
   JobOutput take();
 
  private:
