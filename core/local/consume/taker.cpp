@@ -266,7 +266,7 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
   }
   delivery.receipt = Receipt(one.id, one.serial, mark(), one.slot);
   delivery.id = MessageId{one.id};
-  delivery.tenant.assign(messages_.item().tenant);
+  delivery.tenant.append(messages_.item().tenant);  // it is empty; assign() asks more
   delivery.attempt = one.attempts + 1U;
   delivery.attempts_max = one.attempts_max;
   delivery.delivery = one.deliveries;

@@ -16,13 +16,9 @@ constexpr int kReadTries = 3;
 
 }  // namespace
 
-Result<bool> MessageReader::read(TakenMessage& taken) {
-  for (int attempt = 0; attempt < kReadTries; ++attempt) {
-    if (taken.place) {
-      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
-      if (found) return true;
-    }
-    // Moved to another file since, or written over in the ring: where is it now?
+/// It was moved to another file since, or written over in the ring: where is it now?
+Result<bool> MessageReader::find_and_read(TakenMessage& taken) {
+  for (int attempt = 1;; ++attempt) {
     reader().forget();
     FQ_TRY(locked([&]() -> Result<void> {
       const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{taken.id});
@@ -30,8 +26,11 @@ Result<bool> MessageReader::read(TakenMessage& taken) {
       if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
       return {};
     }));
+    if (attempt == kReadTries) return false;
+    if (!taken.place) continue;
+    FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
+    if (found) return true;
   }
-  return false;
 }
 
 std::string MessageReader::lost_text(const TakenMessage& taken) {

@@ -16,7 +16,13 @@ class MessageReader : private Linked {
   explicit MessageReader(Link& link) : Linked(link) {}
 
   /// False: it cannot be read, or has ended; taken.place is where it was looked for last.
-  Result<bool> read(TakenMessage& taken);
+  Result<bool> read(TakenMessage& taken) {
+    if (taken.place) {
+      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
+      if (found) return true;
+    }
+    return find_and_read(taken);
+  }
   /// Reads the message at one place. False: it lies there no more, or cannot be read.
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
@@ -36,6 +42,7 @@ class MessageReader : private Linked {
   Result<std::string> what_is_lost(const TakenMessage& taken);
 
  private:
+  Result<bool> find_and_read(TakenMessage& taken);
   Result<void> open_payload(Payload& into);
   Result<bool> has_tag(const Snapshot& snapshot, const Tag& tag);
 
