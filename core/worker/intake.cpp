@@ -178,10 +178,7 @@ void Intake::start_ready() {
     ready_.push_back(std::move(batch));
   }
   // Also where none of what came fits into a batch.
-  if (flush && seen_count_ > 0 && gather_.held() == 0 && !shutdown_.is_closed()) {
-    shutdown_.close();
-    queues_.take_no_more();
-  }
+  if (flush && seen_count_ > 0 && gather_.held() == 0) shutdown_.close();
   const int64_t now_ms = system_clock().boot_ms();
   if (slots_.free() == 0 && gather_.next_ms() <= now_ms) slots_.growth().on_backlog(now_ms);
   while (!ready_.empty() && !shutdown_.is_stopping()) {

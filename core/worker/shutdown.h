@@ -2,8 +2,8 @@
 //
 // Owns the stages and their times: open -> closed (no more messages are taken) -> stopping (messages that
 // wait go back, jobs have the grace time) -> killing -> left. A stage is never gone back, and times only come
-// nearer, but for that of the verdicts, while any are given. stop() only says so: the worker's loop does the
-// rest (take_stop) before it starts anything else.
+// nearer, but for that of the verdicts, while any are given. close() and stop() only say so: the worker's loop
+// does the rest (take_close, take_stop) before it starts anything else.
 #pragma once
 
 // System.
@@ -64,6 +64,8 @@ class Shutdown {
     if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + grace_ms_;
   }
 
+  /// True once after the first close(), be it by stop().
+  bool take_close() { return closed_ && !std::exchange(close_taken_, true); }
   /// True once after the first stop().
   bool take_stop() { return std::exchange(stop_asked_, false); }
   /// True once when everything that still runs is to be killed.
@@ -84,6 +86,7 @@ class Shutdown {
 
   int64_t grace_ms_;
   bool closed_ = false;
+  bool close_taken_ = false;
   bool stopping_ = false;
   bool stop_asked_ = false;
   bool signalled_ = false;

@@ -75,11 +75,11 @@ Result<End> Worker::run() {
     streams_.flush();
     for (const Event& event : poller_.wait(wait_ms())) {
       on_event(event);
-      follow_stop();
+      follow_shutdown();
     }
     on_time();
     intake_.start_ready();
-    follow_stop();
+    follow_shutdown();
     intake_.allow();
     watch_passages();
   }
@@ -147,12 +147,13 @@ void Worker::on_process(Slot& slot) {
   poller_.forget(slot.job->process().pidfd.get());  // it would be told for ever
 }
 
-/// What the first stop() of any of us asks for.
-void Worker::follow_stop() {
+/// What the first close() and the first stop() of any of us ask for.
+void Worker::follow_shutdown() {
+  if (shutdown_.take_close()) queues_.take_no_more();
   if (!shutdown_.take_stop()) return;
   notify_.tell("STOPPING=1");
   if (shutdown_.was_told()) onlooker_.on_stop(slots_);
-  queues_.take_no_more();
+  queues_.confirm_at_once();
   intake_.release_waiting();
   streams_.stop();
 }

@@ -30,7 +30,7 @@ class Worker {
   void on_signals();
   void on_process(Slot& slot);
   void on_time();
-  void follow_stop();
+  void follow_shutdown();
   std::string status();
   void watch_passages();
   void on_passage(uint32_t which);

@@ -18,6 +18,20 @@ worker --drain --backoff 50ms..100ms -- sh -c '[ "$FQ_ATTEMPT" = 2 ]' 2>/dev/nul
 is '--drain waits for a retry and not for a delayed push' 'delayed acked' "$(state "$later") $(state "$again")"
 clear_all
 
+# A job that has buried its own message runs on: the queue is idle, and what is pushed then need not be served.
+cat >"$work/early" <<'END'
+[ "$(cat)" = first ] && "$FQ" bury "$FQ_RECEIPT"
+until [ -e "$1" ]; do sleep 0.01; done
+END
+fq push first >/dev/null
+worker --drain -j2 -- sh "$work/early" "$work/job" 2>"$work/err" & drained=$!
+await grep -q 'settled by its job' "$work/err"
+for n in second third; do fq push "$n" >/dev/null; done
+touch "$work/job"
+wait $drained
+is '--drain ends although more has come since the queue was empty' 0 $?
+clear_all
+
 # Batches.
 for n in 1 2 3 4 5; do fq push -t a "a$n" >/dev/null; fq push -t b "b$n" >/dev/null; done
 worker --drain --batch 3 --batch-format lines -- sh -c 'echo "$FQ_BATCH:$FQ_TENANT:${FQ_ID-none}:$(paste -sd,)" >>"$0"' "$work/job"

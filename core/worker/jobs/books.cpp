@@ -63,18 +63,10 @@ void Books::send() {
   if (std::exchange(unsent_, false)) interrupt_.raise();
 }
 
-void Books::read_policy() {
+void Books::ask_for(bool Books::*flag) {
   {
     const std::lock_guard lock(mutex_);
-    read_policy_ = true;
-  }
-  interrupt_.raise();
-}
-
-void Books::look_idle_again() {
-  {
-    const std::lock_guard lock(mutex_);
-    idle_again_ = true;
+    this->*flag = true;
   }
   interrupt_.raise();
 }
@@ -125,8 +117,7 @@ Books::Work Books::take_work() {
   const std::lock_guard lock(mutex_);
   Work work;
   work.orders.swap(orders_);
-  // Who closes runs nothing again, and needs no more than a try.
-  const bool confirms = closed_ || confirm_at_ms_ <= system_clock().boot_ms();
+  const bool confirms = confirms_at_once_ || confirm_at_ms_ <= system_clock().boot_ms();
   if (confirms) confirm_at_ms_ = 0, work.unconfirmed = std::exchange(unconfirmed_, 0);
   work.allowed = closed_ ? 0 : allowed_;
   work.look = terms_.looks_first && look_ && !closed_;
@@ -197,7 +188,7 @@ Result<void> Books::look_for_changes(size_t& unconfirmed) {
   const std::lock_guard lock(mutex_);
   for (HeardChange& change : changes) news_.changes.push_back(std::move(change));
   // What is not told yet may be of the messages that are asked about.
-  const bool is_all = closed_ || (!reply.more_changes && !reply.partial);
+  const bool is_all = confirms_at_once_ || (!reply.more_changes && !reply.partial);
   if (!is_all) confirm_at_ms_ = system_clock().boot_ms() + (reply.more_changes ? 0 : kConfirmAgainMs);
   (is_all ? news_.confirmed : unconfirmed_) += std::exchange(unconfirmed, 0);
   announce();

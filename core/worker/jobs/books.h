@@ -84,13 +84,15 @@ class Books {
   /// all such changes that no news before it had.
   void confirm();
   void send();
-  void read_policy();
+  void read_policy() { ask_for(&Books::read_policy_); }
   /// Where it was told that the queue is idle: to look once more.
-  void look_idle_again();
+  void look_idle_again() { ask_for(&Books::idle_again_); }
   /// At the end what is held is not given back: the engine sees our death, and what still lives.
   void abandon();
   /// No more messages; verdicts are still given.
   void take_no_more();
+  /// Nothing is run again: what has been asked to be confirmed needs no more than a try.
+  void confirm_at_once() { ask_for(&Books::confirms_at_once_); }
   News take_news();
   /// How many verdicts were ordered that are not given yet.
   size_t open_orders() const { return ordered_ - settled_; }
@@ -106,6 +108,7 @@ class Books {
     bool idle_again = false;
   };
 
+  void ask_for(bool Books::*flag);
   void run();
   bool step();
   Result<void> serve(Work& work);
@@ -148,6 +151,7 @@ class Books {
   size_t unconfirmed_ = 0;
   size_t allowed_ = 0;
   bool closed_ = false;
+  bool confirms_at_once_ = false;
   bool stop_ = false;
   bool look_ = true;
   bool read_policy_ = true;

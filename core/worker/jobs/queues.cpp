@@ -98,4 +98,8 @@ void Queues::take_no_more() {
   for (Served& each : served_) each.books->take_no_more();
 }
 
+void Queues::confirm_at_once() {
+  for (Served& each : served_) each.books->confirm_at_once();
+}
+
 }  // namespace fq::worker

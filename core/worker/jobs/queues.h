@@ -52,6 +52,7 @@ class Queues {
   void send();
   void read_policy();
   void take_no_more();
+  void confirm_at_once();
 
  private:
   struct Served {
