@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
+#include "core/local/shared/layout.h"
 #include "core/schedule/memory/root.h"
 // Tests.
 #include "tests/catch.h"
@@ -76,6 +78,13 @@ class SpoolFixture {
     queue_.reset();
     std::filesystem::remove(path("segment"));
     queue_ = open();
+  }
+  /// Whoever takes the lock next finds the segment damaged and makes it anew.
+  void poison() const {
+    const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
+    std::fstream file(path("segment"), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(offsetof(SegmentHeader, phase)));
+    file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
   }
   void close() { queue_.reset(); }
   void reopen() {

@@ -36,14 +36,6 @@ void check_job(const Delivery& delivery, const std::string& payload) {
   CHECK(delivery.keep_ms == 86'400'000);
 }
 
-/// Whoever takes the lock next finds the segment damaged and makes it anew.
-void poison(const SpoolFixture& q) {
-  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
-  std::fstream file(q.path("segment"), std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(static_cast<std::streamoff>(offsetof(SegmentHeader, phase)));
-  file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
-}
-
 uint32_t free_holder(const SpoolFixture& q) {
   uint32_t index = 0;
   std::ifstream file(q.path("segment"), std::ios::binary);
@@ -271,7 +263,7 @@ TEST_CASE("news of a watched lease comes through although the segment was made a
   LeaseReply leased = q.lease_from(q.door(), {.want = 2, .watch = true});
   REQUIRE(leased.deliveries.size() == 2);
   const std::unique_ptr<Queue> other = q.open();
-  poison(q);
+  q.poison();
   REQUIRE(other->mutate(std::vector{leased.deliveries[0].id}, Action::cancel).ok());
   q.clock.advance(20);  // busy consumers look around every 10 ms
   LeaseReply news = q.lease_from(q.door(), {.want = 0, .watch = true});
@@ -294,7 +286,7 @@ TEST_CASE("who held a message in a segment that is gone can be closed, and the p
   {
     const std::unique_ptr<Queue> holder = q.open();
     CHECK(q.lease_from(*holder, {}).deliveries.size() == 1);
-    poison(q);
+    q.poison();
     CHECK(q.stats().leased == 1);
     CHECK(holder->stats({}).ok());  // goes over
   }
@@ -307,12 +299,12 @@ TEST_CASE("who waits for an end looks on in a segment that was made anew") {
   SpoolFixture q;
   const MessageId id{q.push("m")};
   const std::unique_ptr<Queue> other = q.open();
-  poison(q);
+  q.poison();
   EndRequest request;
   request.ids = {&id, 1};
   request.wait_ms = 0;
   CHECK(q.door().await_end(request).value() == EndStatus::timed_out);
-  poison(q);
+  q.poison();
   REQUIRE(other->mutate(std::vector{id}, Action::cancel).ok());
   CHECK(q.door().await_end(request).value() == EndStatus::ended);
 }

@@ -57,9 +57,11 @@ Result<void> Attachment::attach() {
   }
   Result<void> attached = try_to_attach();
   if (!attached.ok() && had_one) {
-    // There is always a segment to look at, if only a retired one.
+    // There is always a segment to look at, if only a retired one; what was opened for a new one goes.
     store_ = std::move(left_.back());
     left_.pop_back();
+    lock_file_ = std::move(left_locks_.back());
+    left_locks_.pop_back();
   }
   return attached;
 }
