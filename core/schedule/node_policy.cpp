@@ -4,6 +4,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/schedule/rings/bucket.h"
 #include "core/schedule/tree/tenant_tree.h"
 #include "core/schedule/memory/text_pool.h"
 
@@ -51,6 +52,19 @@ void NodePolicy::set(Txn& txn, std::string_view path, const NodePatch& patch, in
   if (node == kNoIndex && ends) return;
   if (node == kNoIndex) node = tree.leaf_of(txn, path);
   tree.set(txn, node, patch, now_ms);
+}
+
+bool NodePolicy::is_any_bucket_filling(int64_t now_ms) const {
+  const ScheduleRoot& root = region_.root;
+  const auto fills = [&](const auto& limited) { return limited.full_at_ns > now_ms * kNsPerMs; };
+  for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {
+    if (fills(region_.pool(i))) return true;
+  }
+  for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
+    const Tenant& tenant = region_.tenant(i);
+    if (is_used(tenant) && has_control(tenant) && fills(control_of(region_, tenant))) return true;
+  }
+  return false;
 }
 
 std::optional<NodePolicy::Setting> NodePolicy::setting_of(TenantIndex node) const {

@@ -72,6 +72,9 @@ class NodePolicy {
   /// For Timers: some of the nodes that are behind the terms follow.
   void follow_terms(Txn& txn, int64_t now_ms) const;
 
+  /// Some rate has tokens to come: how many, only these bytes tell.
+  bool is_any_bucket_filling(int64_t now_ms) const;
+
   /// The messages and bytes that a node and all below it hold (dead messages do not count), and their limits.
   struct Holding {
     uint64_t messages = 0, bytes = 0;

@@ -128,6 +128,27 @@ TEST_CASE("a segment that others use is not replaced, and is once they have gone
   q.check_clean();
 }
 
+TEST_CASE("what a rate has left is the same behind a smaller segment, which waits for that") {
+  constexpr int64_t kHourMs = 3'600'000;
+  SpoolFixture q;
+  q.sync_lazily();
+  REQUIRE(q.door().policy_set("a", {{{PolicyKey::rate, 1, kHourMs, {}}}, {}}).ok());
+  q.push("one", Durability::lazy, "a");
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  // The record of that lease goes with the journal's first files.
+  push_many(q, kMany);
+  ack_many(q, kMany);
+  q.push("two", Durability::lazy, "a");
+  q.reopen();
+  CHECK(q.lease_from(*q.open(), {.hold = Hold::duration}).deliveries.empty());
+  CHECK(segment_bytes(q) > kSmall);
+  q.clock.advance(kHourMs);
+  q.reopen();
+  CHECK(segment_bytes(q) <= 9 * kMiB);
+  CHECK(q.drain() == "two");
+  q.check_clean();
+}
+
 TEST_CASE("where no smaller segment can be made the queue goes on with the one that is there") {
   SpoolFixture q;
   q.push("a");

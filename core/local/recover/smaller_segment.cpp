@@ -1,8 +1,8 @@
 // smaller_segment - a segment that is too large for its live data, replaced by one that is made from the
 // journal.
 //
-// Under the exclusive lock, so no process is attached, and only where the queue is at rest: all is on disk
-// and nothing is leased. The journal is read and never written, and the old segment stays whole and the
+// Under the exclusive lock, so no process is attached, and only where the queue is at rest: all is on disk,
+// nothing is leased, and no rate has tokens to come. The journal is read and never written, and the old segment stays whole and the
 // queue's own until the new one is renamed over it: a process that dies on the way leaves a queue as it was,
 // and a file that the next one to make a segment removes. The generation stays, so it need not be raised for
 // a file that may never come. What the journal does not tell (how the last messages ended, counts, times) is
@@ -91,6 +91,7 @@ Result<bool> Attachment::is_at_rest() {
     return {};
   }));
   const Schedule& schedule = store_->schedule();
+  at_rest = at_rest && !schedule.policy().is_any_bucket_filling(clock_.boot_ms());
   for (std::optional<SlotIndex> slot = schedule.views().next_slot(SlotIndex{0}); at_rest && slot;
        slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
     at_rest = (schedule.messages().entry(*slot).flags & kEntryUnwritten) == 0;
