@@ -155,6 +155,22 @@ class SpoolFixture {
     }
     REQUIRE_FALSE(std::filesystem::exists(first));
   }
+  /// Calls `write`, whose records follow files full of messages of another tenant, which end then: what has to
+  /// stay is carried forward, and most of that lies in the ring still.
+  template <class Write>
+  void carry_behind(const Write& write) {
+    constexpr size_t kMany = 100;
+    const std::string payload(60'000, 'c');
+    for (size_t i = 0; i < kMany; ++i) push(payload, Durability::lazy, "churn");
+    push("c", Durability::always, "churn");
+    write();
+    std::vector<Settle> acks;
+    for (const Delivery& each : lease_from(*queue_, {.want = kMany + 1, .tenant = "churn"}).deliveries)
+      acks.push_back({.receipt = each.receipt});
+    REQUIRE(queue_->settle(acks).ok());
+    REQUIRE(queue_->maintain(0).ok());
+    REQUIRE_FALSE(std::filesystem::exists(path("journal/1.fqj")));
+  }
   /// So many others end that nobody remembers how any message ended before.
   void forget_outcomes() {
     for (uint32_t ended = 0; ended <= kOutcomesMax; ended += 1'000) {

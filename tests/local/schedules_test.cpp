@@ -39,6 +39,25 @@ std::string due_times(SpoolFixture& q, int64_t from) {
 
 }  // namespace
 
+TEST_CASE("schedules that are carried forward while the ring goes on are all kept") {
+  SpoolFixture q;
+  q.sync_lazily();
+  set_every(q, "first", "1h", MissedRule::skip);
+  const std::string payload(45'000, 'x');
+  q.carry_behind([&] {
+    for (int i = 0; i < 10; ++i) {
+      ScheduleDefinition large;
+      large.name = "s" + std::to_string(i);
+      large.spec = "every 1h";
+      large.message.payload = as_bytes(payload);
+      REQUIRE(q.door().schedules()->set(large).ok());
+    }
+  });
+  CHECK(q.door().take_notices().empty());
+  CHECK(q.door().schedules()->list({}, 20).value().schedules.size() == 11);
+  q.check_clean();
+}
+
 TEST_CASE("a clock that was years ahead for a moment does not silence a schedule until then") {
   SpoolFixture q;
   const int64_t from = q.clock.wall_ms();

@@ -51,6 +51,27 @@ TEST_CASE("what a step put out is told although the file that first told it is g
   }
 }
 
+TEST_CASE("steps that are carried forward while the ring goes on are all kept") {
+  SpoolFixture q;
+  q.sync_lazily();
+  q.push("m", Durability::lazy);
+  const Delivery job = q.lease(3'600'000);
+  Steps& steps = *q.door().steps();
+  REQUIRE(steps.keep(job.receipt, "first", as_bytes("1")).ok());
+  std::vector<std::string> names;
+  const std::string output(45'000, 'x');
+  q.carry_behind([&] {
+    for (int i = 0; i < 10; ++i) {
+      names.push_back("s" + std::to_string(i));
+      REQUIRE(steps.keep(job.receipt, names.back(), as_bytes(output)).ok());
+    }
+  });
+  CHECK(q.door().take_notices().empty());
+  CHECK(kept(q, job, "first") == "1");
+  for (const std::string& name : names) CHECK((kept(q, job, name.c_str()) == output));
+  q.check_clean();
+}
+
 TEST_CASE("a thousand messages that sleep take a timer each, and little of the segment") {
   SpoolFixture q;
   constexpr int kMany = 1000;

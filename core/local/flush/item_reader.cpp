@@ -114,26 +114,21 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
 Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, uint64_t written_end,
                                      std::vector<std::byte>& record) {
   FQ_STEPS(1);
+  const auto copy = [&](MutableBytes to) -> Result<bool> {
+    if (position >= written_end && stream_.copy_out(position, to)) return true;
+    // What the ring has left, also since it was looked up, is in the file.
+    written_end = std::max(written_end, stream_.ring_start());
+    return read_cached(place, place.offset + (written_end - position), to);
+  };
   std::array<std::byte, kRecordHeaderBytes + 8> start{};
-  const bool fresh = position >= written_end;
-  if (fresh) {
-    if (!stream_.copy_out(position, start)) return false;
-  } else {
-    FQ_TRY_SET(const bool found, read_cached(place, place.offset + (written_end - position), start));
-    if (!found) return false;
-  }
+  FQ_TRY_SET(const bool has_start, copy(start));
+  if (!has_start) return false;
   const size_t bytes = get_number<uint32_t>(start.data() + 4);
   if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) return false;
   // decode_header reads eight bytes of body, also of a record that has none.
   record.assign(std::max<size_t>(bytes, start.size()), std::byte{0});
-  if (fresh) {
-    if (!stream_.copy_out(position, MutableBytes(record).first(bytes))) return false;
-  } else {
-    FQ_TRY_SET(const bool found, read_cached(place, place.offset + (written_end - position),
-                                             MutableBytes(record).first(bytes)));
-    if (!found) return false;
-  }
-  return record_at(file_seed(place.key), record, position).has_value();
+  FQ_TRY_SET(const bool is_whole, copy(MutableBytes(record).first(bytes)));
+  return is_whole && record_at(file_seed(place.key), record, position).has_value();
 }
 
 }  // namespace fq

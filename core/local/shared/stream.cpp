@@ -53,8 +53,7 @@ void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
 }  // namespace
 
 Stream::Room Stream::room_for(uint64_t bytes) const {
-  const uint64_t ring_start = header_.ring_start.load(std::memory_order_acquire);
-  if (header_.tail + bytes - ring_start > kRingBytes) return Room::ring_full;
+  if (header_.tail + bytes - ring_start() > kRingBytes) return Room::ring_full;
   if (table_.current_room() < bytes && !table_.has_ready()) return Room::file_needed;
   return Room::enough;
 }
@@ -96,7 +95,7 @@ bool Stream::copy_out(uint64_t position, MutableBytes to) const {
   load_ring(to.data(), store_.ring() + at, first);
   if (first < to.size()) load_ring(to.data() + first, store_.ring(), to.size() - first);
   // The copy before the check: bytes behind ring_start may have been overwritten while we copied.
-  return header_.ring_start.load(std::memory_order_acquire) <= position;
+  return ring_start() <= position;
 }
 
 Bytes Stream::view(uint64_t position, uint64_t bytes) const {

@@ -1,7 +1,7 @@
 // stream - the journal's unwritten end, in the ring: append is a copy, not a system call.
 //
 // Positions are those of the logical stream; a byte at position p lies at p % kRingBytes of the ring until
-// ring_start has passed it. Everything here needs the state lock, except copy_out.
+// ring_start has passed it. Everything here needs the state lock, except where it says so.
 #pragma once
 
 // fq, this room.
@@ -28,6 +28,8 @@ class Stream {
   /// After the transaction's commit: lets the leader see what was appended.
   void publish() { header_.committed_end.store(header_.tail, std::memory_order_release); }
 
+  /// What lies before it is in its file. No lock needed.
+  uint64_t ring_start() const { return header_.ring_start.load(std::memory_order_acquire); }
   /// Copies stream bytes out of the ring; false when they were overwritten meanwhile. No lock needed.
   bool copy_out(uint64_t position, MutableBytes to) const;
   /// The bytes where they lie, when they do not wrap around; else empty.
