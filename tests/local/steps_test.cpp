@@ -72,6 +72,32 @@ TEST_CASE("steps that are carried forward while the ring goes on are all kept") 
   q.check_clean();
 }
 
+TEST_CASE("of messages in many files each is copied forward with its own steps, once") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string large(60'000, 'x');
+  std::vector<Delivery> jobs;
+  std::vector<Settle> others;
+  for (int i = 0; i < 12; ++i) {
+    q.push("m", Durability::lazy);
+    jobs.push_back(q.lease(3'600'000));
+    for (const char* name : {"a", "b", "c", "d", "e", "f"})
+      REQUIRE(q.door().steps()->keep(jobs.back().receipt, name, as_bytes(large)).ok());
+    for (int other = 0; other < 17; ++other) q.push(large, Durability::lazy);
+    for (const Delivery& each : q.lease_from(q.door(), {.want = 17}).deliveries)
+      others.push_back({.receipt = each.receipt});
+  }
+  const int before = q.journal_files().rbegin()->first;
+  for (const Settle& each : others) REQUIRE(q.settle(q.door(), each) == SettleStatus::ok);
+  REQUIRE(q.door().maintain(0).ok());
+  // Of some MB each; what lives takes five.
+  CHECK(q.journal_files().rbegin()->first - before <= 8);
+  for (const Delivery& job : jobs) CHECK((kept(q, job, "a") == large));
+  q.check_clean();
+  q.lose_segment();
+  for (const Delivery& job : jobs) CHECK((kept(q, job, "f") == large));
+}
+
 TEST_CASE("a thousand messages that sleep take a timer each, and little of the segment") {
   SpoolFixture q;
   constexpr int kMany = 1000;

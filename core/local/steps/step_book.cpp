@@ -298,7 +298,7 @@ Result<void> StepBook::carry() {
       uint32_t at = pin.walk_next;
       for (uint32_t passed = 0;
            at < steps.end() && found.size() < kStepsPerHold && passed < kStepsPassedPerHold; ++at, ++passed) {
-        if (steps.at(at).record < pin.walk_from && steps.is_used(at)) found.push_back(reader_.see(at));
+        if (steps.at(at).record < pin.walk_from && steps.is_behind(at)) found.push_back(reader_.see(at));
       }
       // Only what is done is passed: a death, or a change meanwhile, leaves it to the next look.
       if (!found.empty()) return {};

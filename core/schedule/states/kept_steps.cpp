@@ -123,13 +123,17 @@ void KeptSteps::drop(Txn& txn, const Message& message) const {
   add_to(txn, extra.fresh, 1);
 }
 
-bool KeptSteps::is_used(uint32_t index) const {
+const Entry* KeptSteps::message_of(uint32_t index) const {
   const Step& step = region_.step(index);
-  if (step.id == 0) return false;
-  const uint32_t slot = entry_find(region_, step.id);
-  if (slot == kNoIndex) return false;
+  const uint32_t slot = step.id == 0 ? kNoIndex : entry_find(region_, step.id);
+  if (slot == kNoIndex) return nullptr;
   const Entry& entry = region_.entry(slot);
-  return has_extra(entry) && region_.extra(entry.rank).fresh == step.fresh;
+  return has_extra(entry) && region_.extra(entry.rank).fresh == step.fresh ? &entry : nullptr;
+}
+
+bool KeptSteps::is_behind(uint32_t index) const {
+  const Entry* const message = message_of(index);
+  return message != nullptr && region_.step(index).record < message->item_position;
 }
 
 }  // namespace fq

@@ -46,7 +46,10 @@ class KeptSteps {
 
   /// For a look through all: the element at `index` below end(), and whether it is a step of a message.
   uint32_t end() const { return region_.root.step_supply.high_water; }
-  bool is_used(uint32_t index) const;
+  bool is_used(uint32_t index) const { return message_of(index) != nullptr; }
+  /// A step whose message was copied forward past it: the record of a message keeps the files behind it, and so
+  /// the records of all steps that follow it.
+  bool is_behind(uint32_t index) const;
 
  private:
   struct Sizes {
@@ -57,6 +60,8 @@ class KeptSteps {
   /// Of a message that has a step of other sizes.
   void change_sums(Txn& txn, const Message& message, Extra& extra, const Sizes& from, const Sizes& to) const;
   uint64_t hash_of(std::string_view name) const;
+  /// Null: the element is no step.
+  const Entry* message_of(uint32_t index) const;
 
   const Region& region_;
 };
