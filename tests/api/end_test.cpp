@@ -118,6 +118,42 @@ TEST_CASE("a queue is idle when nothing is ready or leased") {
   CHECK(is_idle(q));
 }
 
+TEST_CASE("what is paused keeps nobody who waits until the queue is idle") {
+  ON_EVERY_ENGINE(q);
+  LeaseRequest drain = timed_lease();
+  drain.wait = drain.until_idle = true;
+  drain.wait_ms = 0;
+  const auto pause = [&](const std::string& path, bool pauses) {
+    const PolicyPatch patch = pauses ? PolicyPatch{{{PolicyKey::paused, 1, 0, {}}}, {}}
+                                     : PolicyPatch{{}, {PolicyKey::paused}};
+    REQUIRE(q.door().policy_set(path, patch).ok());
+  };
+  const auto check = [&](bool idle) {
+    CHECK(is_idle(q) == idle);
+    CHECK((q.lease_all(drain).why_empty == WhyEmpty::idle) == idle);
+  };
+  pause("a/x", true);
+  pause("c", true);
+  q.push("a/x", "1");
+  q.push("c/y/z", "2");
+  check(true);
+  const Delivery served = (q.push("b", "3"), q.lease());
+  check(false);
+  q.release(served);
+  CHECK_FALSE(is_idle(q));
+  pause("", true);
+  check(true);
+  pause("b", true);
+  pause("", false);
+  check(true);
+  pause("a", true);
+  pause("a/x", false);
+  check(true);
+  pause("a", false);
+  CHECK_FALSE(is_idle(q));
+  CHECK(q.lease().tenant == "a/x");
+}
+
 TEST_CASE("what was delayed by its push does not keep a queue busy until it is due") {
   ON_EVERY_ENGINE(q);
   q.push("t", "later", {.delay_ms = 5'000});

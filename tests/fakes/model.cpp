@@ -310,9 +310,10 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
 }
 
 bool Model::is_idle() const {
-  return std::none_of(messages.begin(), messages.end(), [](const Message& each) {
+  return std::none_of(messages.begin(), messages.end(), [&](const Message& each) {
     const bool returns = each.info.state == State::delayed && each.info.deliveries > 0;
-    return each.info.state == State::ready || each.info.state == State::leased || returns;
+    const bool is_left = turns_.is_paused(each.info.tenant);
+    return (each.info.state == State::ready && !is_left) || each.info.state == State::leased || returns;
   });
 }
 

@@ -121,6 +121,14 @@ int64_t ModelTurns::token_at_ms(const Limit& limit) {
   return missing_ns <= 0 ? 0 : limit.credit_at_ms + (missing_ns + kNsPerMs - 1) / kNsPerMs;
 }
 
+bool ModelTurns::is_paused(std::string path) const {
+  for (;; path = parent_of(path)) {
+    const auto found = nodes_.find(path);
+    if (found != nodes_.end() && found->second.paused) return true;
+    if (path.empty()) return false;
+  }
+}
+
 void ModelTurns::look_again(const std::string& path, int64_t now_ms) {
   Node& node = at(path);
   const bool limited = node.limited_until_ms > now_ms;

@@ -71,6 +71,8 @@ class ModelTurns {
   std::set<std::string> pools_of(std::string_view path) const;
   /// It or a node above it starts nothing now.
   bool is_blocked(std::string_view path) const;
+  /// It or a node above it is paused.
+  bool is_paused(std::string path) const;
   /// Each thing that makes it so.
   void add_reasons(const std::string& path, int64_t now_ms, int64_t wall_minus_boot_ms,
                    std::vector<Reason>& reasons) const;

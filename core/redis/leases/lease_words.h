@@ -19,8 +19,9 @@ inline bool takes(const LeaseRequest& request) { return request.want > 0 || requ
 /// What is said again, since the answer was lost.
 inline constexpr unsigned kVerdictsAgain = 1, kLeasesAgain = 2;
 
-/// Where nothing is taken it is to be told of what comes; it comes since it was told of something.
-inline constexpr unsigned kListens = 1, kRung = 2;
+/// Where nothing is taken it is to be told of what comes; it comes since it was told of something; it asks
+/// whether the queue is idle.
+inline constexpr unsigned kListens = 1, kRung = 2, kAsksIdle = 4;
 
 /// How far what a server has told of leases was heard: the serial of the last one, and of what others made
 /// of them the last, as it was told.

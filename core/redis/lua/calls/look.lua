@@ -105,7 +105,7 @@ local LOOKS = {
     end
     return found
   end,
-  idle = function(call) return {call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0} end,
+  idle = function(call) return {awaited.is_idle(call) and 1 or 0} end,
   -- id, delivery, channel: whether its caller is waited for, and what that has not read.
   run_state = function(call, args) return runs.state(call.tag, runs.name_of(args[2], args[3]), args[4]) end,
   -- id, delivery, places and ends of each channel.

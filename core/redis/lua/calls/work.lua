@@ -3,7 +3,7 @@
 -- run, failure, output; how many extensions and for how long, of each id, serial, nonce.
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record (of the
 -- first ones), deadline; whether
--- something could be served; whether the queue is idle; news of watched leases; what it was lent, as in the root; what the
+-- something could be served; whether the queue is idle, where that is asked; news of watched leases; what it was lent, as in the root; what the
 -- deliveries cost, see tolls.lua; ids that were passed over since their records are lost, where there are some.
 local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
@@ -12,7 +12,8 @@ local M = {}
 -- of bells.lua, what it does; the last of the news that it heard of, after its length; then loans, see lent.lua.
 local WANTED = '<dddddI4BBBBdBBc0'
 local VERDICTS, LEASES = 1, 2  -- that are said again
-local LISTENS, RUNG = 1, 2     -- where nothing is taken it hears of what comes; it comes since it heard of something
+-- Where nothing is taken it hears of what comes; it comes since it heard of something; it asks whether the queue is idle.
+local LISTENS, RUNG, ASKS_IDLE = 1, 2, 4
 local ACK, RETRY, RELEASE, BURY = 0, 1, 2, 3  -- Verdict
 local WITH_RECORD = 64 -- deliveries whose records come with them; the client asks for those of the others
 
@@ -24,7 +25,7 @@ local function read_wanted(call, bytes)
   if living == 0 then terms.due = call.now + duration end
   terms.watch, w.any_first, w.terms = watch == 1, any_first == 1, terms
   w.group_max = math.min(w.group_max, call.settings.batch)
-  w.listens, w.rung = bells_said % RUNG == LISTENS, bells_said >= RUNG
+  w.listens, w.rung, w.asks_idle = bells_said % RUNG == LISTENS, bells_said % ASKS_IDLE >= RUNG, bells_said >= ASKS_IDLE
   return w
 end
 
@@ -91,11 +92,12 @@ end
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
-  local answers, extended, taken, due, news = {}, {}, {}, 0, {}
+  local wanted, answers, extended, taken, due, news = {}, {}, {}, {}, 0, {}
   -- What is due comes before what is served: whoever wants something makes the messages first.
   local waits = call.more or schedules.is_due(call)
   if not waits then
     local w, at = read_wanted(call, args[3]), nil
+    wanted = w
     if w.again >= LEASES then holdings.take_back_unheard(call, w.heard) end
     answers, at = settle(call, args, 6, tonumber(args[5]), w.again % LEASES == VERDICTS)
     extended = extend(call, args, at)
@@ -104,7 +106,7 @@ function M.run(keys, args)
     if call.opened or w.listens then w.taken, w.tenant, call.taker = #taken, args[4], w end
   end
   local servable = pick.any(call, args[4]) and 1 or 0
-  local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
+  local is_idle = wanted.asks_idle and awaited.is_idle(call) and 1 or 0
   call.top = args[4]
   local head = calls.head(call)
   head[3] = waits and 1 or 0

@@ -39,8 +39,24 @@ local function ring_by_id(call, kind)
   for _, id in ipairs(call.awaited[kind]) do bell.tell_of(call.tag, kind, id) end
 end
 
+local function is_paused(call, path)
+  local paused = false
+  seats.each_node(call, seats.node(call, path), function(n) paused = paused or n.paused end)
+  return paused
+end
+-- Nothing runs, is on its way back, or could be served but for a limit: what is paused is left.
+function M.is_idle(call)
+  local sums = call.sums
+  if sums.leased + sums.returning > 0 then return false end
+  if sums.ready == 0 or seats.node(call, '').paused then return true end
+  for entry in view.each(seats.index(call, 'tn')) do
+    if not is_paused(call, entry[2]) then return false end
+  end
+  return true
+end
+
 local function ring_of_idle(call)
-  if call.sums.ready + call.sums.leased + call.sums.returning > 0 then return end
+  if not M.is_idle(call) then return end
   call.awaited.i[1] = true
   bell.tell(call.tag, 'i', redis.call('ZRANGE', call.tag .. 'bi', 0, -1))
 end
