@@ -196,7 +196,6 @@ void Worker::on_passage(uint32_t which) {
   if (passage.holds_something()) return;
   poller_.forget(passage.descriptor());
   passages_watched_[which] = false;
-  slots_.watch_output();
 }
 
 Result<End> work(std::vector<Source> sources, const Options& options, const Voice& voice) {

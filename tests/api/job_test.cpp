@@ -186,6 +186,21 @@ TEST_CASE("a watched lease that another cancels or settles is told as ended, onc
   CHECK(q.ack(leased.deliveries[3]) == SettleStatus::ok);
 }
 
+TEST_CASE("what others make of a watched lease is told beside a new one") {
+  ON_EVERY_ENGINE(q);
+  const std::unique_ptr<Queue> other = q.another_handle();
+  q.push("t", "cancelled");
+  const LeaseReply first = q.lease_all(watching());
+  REQUIRE(first.deliveries.size() == 1);
+  q.push("t", "next");
+  REQUIRE(other->mutate(std::vector{first.deliveries[0].id}, Action::cancel).ok());
+  const LeaseReply next = q.lease_all(watching());
+  REQUIRE(next.deliveries.size() == 1);
+  REQUIRE(next.changes.size() == 1);
+  CHECK(next.changes[0].receipt == first.deliveries[0].receipt);
+  CHECK(q.ack(next.deliveries[0]) == SettleStatus::ok);
+}
+
 TEST_CASE("a watched lease that another extends is told with the time that it has left") {
   ON_EVERY_ENGINE(q);
   const std::unique_ptr<Queue> other = q.another_handle();

@@ -124,16 +124,15 @@ LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
   reply.deliveries = model.lease(request);
   if (const int64_t timer_ms = model.next_timer_ms(); timer_ms != kNever)
     reply.next_wake_ms = timer_ms - model.clock.boot_ms();
-  if (!reply.deliveries.empty()) {
-    for (const Delivery& each : reply.deliveries) {
-      if (request.watch) watched_.push_back({each.receipt});
-    }
-    return reply;
+  if (request.watch) find_changes(reply);
+  for (const Delivery& each : reply.deliveries) {
+    if (request.watch) watched_.push_back({each.receipt});
   }
+  if (!reply.deliveries.empty()) return reply;
   reply.why_empty = WhyEmpty::nothing;
   if (request.wait && request.until_idle && model.is_idle()) reply.why_empty = WhyEmpty::idle;
   if (request.look && model.next(request.tenant) != nullptr) reply.why_empty = WhyEmpty::servable;
-  if (request.watch && reply.why_empty != WhyEmpty::servable) find_changes(reply);
+  if (!reply.changes.empty() && reply.why_empty != WhyEmpty::servable) reply.why_empty = WhyEmpty::changed;
   return reply;
 }
 
@@ -154,7 +153,6 @@ void ModelQueue::find_changes(LeaseReply& reply) {
           {lease.receipt, What::extended, message->extended_until.back() - store_->model.clock.wall_ms()});
   }
   watched_ = std::move(held);
-  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
 }
 
 Result<LeaseReply> ModelQueue::lease(const LeaseRequest& request) {

@@ -78,11 +78,14 @@ TEST_CASE("a job is not read while its output cannot be passed on: its own pipe 
   size_t written = job.fill();
   while (capture.take_some() == Capture::Progress::more) written += job.fill();
   CHECK(capture.take_some() == Capture::Progress::blocked);
+  CHECK_FALSE(capture.can_go_on());
   CHECK(job.fill() == 0);
   CHECK(written < 600'000);  // two pipes, what is held, and a read over it
   size_t got = 0;
   for (std::string part; !(part = ours.drain()).empty(); passage.flush()) got += part.size();
+  CHECK(capture.can_go_on());
   CHECK(capture.take_some() == Capture::Progress::more);
+  CHECK_FALSE(capture.can_go_on());
   CHECK(job.fill() > 0);
   CHECK(got <= written);
 }

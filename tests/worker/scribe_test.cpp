@@ -22,7 +22,7 @@ using worker::Scribe;
 /// A run that is lent to a scribe.
 struct LentFixture {
   LentFixture() { lend(); }
-  void lend() { run = scribe->lend(std::make_shared<FarRun>(server)); }
+  void lend(uint64_t bytes_max = UINT64_MAX) { run = scribe->lend(std::make_shared<FarRun>(server), bytes_max); }
   /// Until it is so; false: not within 20 s.
   template <class Fits>
   bool await(const Fits& fits) {
@@ -110,6 +110,18 @@ TEST_CASE("of a run that cannot be opened the beginning is kept, and why is said
   std::string kept(Scribe::kBeginBytes, '\0');
   REQUIRE(f.run->read_kept(Channel::out, 0, std::as_writable_bytes(std::span(kept))).ok());
   CHECK(kept == begin + "x");
+}
+
+TEST_CASE("of a run that cannot be opened no more is kept than of another") {
+  LentFixture f;
+  f.lend(10);
+  f.server.refuse_to_open();
+  REQUIRE(f.run->open().ok());
+  f.run->write(Channel::out, "0123456789abc");
+  f.run->close();
+  REQUIRE(f.is_closed());
+  CHECK(f.run->kept_bytes(Channel::out) == 10);
+  CHECK(f.run->gap(Channel::out) == Gap{10, 3});
 }
 
 TEST_CASE("a run that was never opened is nobody's business") {

@@ -60,14 +60,14 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     FQ_TRY_SET(const bool more_due, upkeep_.make_due());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
-    if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
+    if (has_something(request, reply)) return {};
     // Behind what could not be read there may be something that can.
     const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
     if (reply.lost != lost && !stopped) continue;
-    if (request.watch) FQ_TRY(watcher_.find_changes(reply));
-    if (!reply.changes.empty()) return {};
-    // Something accepted may wait behind a push whose process is gone: nobody else would make it
-    // durable. Only now, when there is nothing else to serve.
+    Result<void> looked = request.watch ? watcher_.find_changes(reply) : Result<void>();
+    if (!reply.changes.empty()) return reply.why_empty = WhyEmpty::changed, Result<void>();
+    FQ_TRY(std::move(looked));
+    // Last: something accepted may wait behind a push whose process is gone, and nobody else would sync it.
     if (header().committed_end.load(std::memory_order_acquire) >
         header().ring_start.load(std::memory_order_acquire)) {
       uint64_t awaited_end = 0;
@@ -78,7 +78,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
       if (awaited_end > 0) {
         FQ_TRY(flusher().wait_durable_of_others(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
-        if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
+        if (has_something(request, reply)) return {};
         if (reply.lost != lost) continue;
       }
     }
@@ -96,6 +96,14 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     endings_.notes().tend();
     if (!more_due) FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
+}
+
+/// What others have made of its leases comes beside new ones: where these never end, nobody would tell. A fault
+/// in that is met again; the new ones are in our hands.
+bool Taker::has_something(const LeaseRequest& request, LeaseReply& reply) {
+  if (reply.deliveries.empty() && reply.why_empty != WhyEmpty::servable) return false;
+  if (request.watch) static_cast<void>(watcher_.find_changes(reply));
+  return true;
 }
 
 Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {

@@ -34,6 +34,7 @@ class Taker : private Linked {
 
  private:
   Result<void> lease_into(const LeaseRequest& request, LeaseReply& reply);
+  bool has_something(const LeaseRequest& request, LeaseReply& reply);
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
   Result<void> become_holder();
   LeaseTerms terms_of(const LeaseRequest& request, const Now& now);

@@ -55,11 +55,12 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
   for (const auto& [id, lease] : watched_) watched.push_back(lease);
   std::vector<Changed> changed;
   changed.reserve(watched.size());  // nothing is allocated under the lock
+  uint32_t seen = changes_seen_;
   for (size_t from = 0; from < watched.size(); from += kLeasesPerLook) {
     const size_t known = changed.size();
     FQ_TRY(locked([&]() -> Result<void> {
       changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(known), changed.end());
-      if (from == 0 && link_.holder()) changes_seen_ = changes();
+      if (from == 0 && link_.holder()) seen = changes();
       for (WatchedLease lease :
            std::span(watched).subspan(from, std::min(kLeasesPerLook, watched.size() - from))) {
         const std::optional<LeaseChange::What> what = change_of(lease);
@@ -86,7 +87,8 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
           return false;
         }));
   }
-  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  // Where a fault came in between, those that were not told are found by the next look.
+  changes_seen_ = seen;
   return {};
 }
 

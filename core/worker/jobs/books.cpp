@@ -326,7 +326,7 @@ void Books::hold_all(std::span<const Delivery> deliveries) {
 std::shared_ptr<RunOutput> Books::run_output_of(const Delivery& delivery) {
   const RunTerms terms{options_.output_bytes_max, !options_.output_max_given};
   Result<std::shared_ptr<RunOutput>> output = source_.queue->run_output(delivery, terms);
-  if (output.ok() && *output && (*output)->is_far()) return scribe_.lend(std::move(output).value());
+  if (output.ok() && *output && (*output)->is_far()) return scribe_.lend(std::move(output).value(), terms.bytes_max);
   if (output.ok()) return std::move(output).value();
   if (output.error().text != output_fault_) {
     output_fault_ = output.error().text;

@@ -29,14 +29,16 @@ struct Scribe::Lent {
 
   /// Needs: it was refused.
   void keep_begin(Part& part, std::string_view bytes) const {
-    const std::string_view fits = bytes.substr(0, kBeginBytes - part.begin.size());
+    const std::string_view fits = bytes.substr(0, begin_bytes - part.begin.size());
     part.begin.append(fits);
     part.lost_bytes += bytes.size() - fits.size();
   }
 
   std::shared_ptr<RunOutput> far;
+  uint64_t begin_bytes = 0;  // kept of each channel where it is refused
   std::array<Part, 2> parts;
-  bool opens = false, closes = false, leaves = false;  // to be done
+  bool opens = false;                   // to be done
+  bool closes = false, leaves = false;  // to be done, or done
   bool is_listed = false;
   bool is_refused = false;
   bool is_closed = false;
@@ -62,15 +64,15 @@ struct Scribe::Desk {
 
 class Scribe::LentRun final : public RunOutput {
  public:
-  LentRun(std::shared_ptr<Desk> desk, std::shared_ptr<RunOutput> far)
+  LentRun(std::shared_ptr<Desk> desk, std::shared_ptr<RunOutput> far, uint64_t begin_bytes)
       : desk_(std::move(desk)), is_called_(far->is_called()), lent_(std::make_shared<Lent>()) {
     lent_->far = std::move(far);
+    lent_->begin_bytes = begin_bytes;
   }
   ~LentRun() override {
     if (!was_opened_) return;
     const std::lock_guard lock(desk_->mutex);
-    lent_->closes = lent_->closes || !lent_->is_closed;
-    lent_->leaves = true;
+    lent_->closes = lent_->leaves = true;
     desk_->list(std::move(lent_));
   }
 
@@ -104,8 +106,7 @@ class Scribe::LentRun final : public RunOutput {
 
   void close() override {
     const std::lock_guard lock(desk_->mutex);
-    if (lent_->closes || lent_->is_closed) return;
-    lent_->closes = true;
+    if (std::exchange(lent_->closes, true)) return;
     desk_->list(lent_);
   }
 
@@ -162,8 +163,8 @@ void Scribe::abandon() {
   left->push_back(desk_);
 }
 
-std::shared_ptr<RunOutput> Scribe::lend(std::shared_ptr<RunOutput> far) {
-  return std::make_shared<LentRun>(desk_, std::move(far));
+std::shared_ptr<RunOutput> Scribe::lend(std::shared_ptr<RunOutput> far, uint64_t bytes_max) {
+  return std::make_shared<LentRun>(desk_, std::move(far), std::min(bytes_max, kBeginBytes));
 }
 
 void Scribe::run(Desk& desk) {
@@ -181,7 +182,7 @@ void Scribe::run(Desk& desk) {
 void Scribe::pass_on(Lent& lent, std::unique_lock<std::mutex>& lock) {
   lent.is_listed = false;
   const bool opens = std::exchange(lent.opens, false);
-  const bool closes = std::exchange(lent.closes, false);
+  const bool closes = lent.closes && !lent.is_closed;
   const bool leaves = lent.leaves;
   bool refused = lent.is_refused;
   std::array<std::string, 2> texts;

@@ -32,8 +32,9 @@ class Scribe {
   /// What is not passed on yet never is, and the runs are left as they are: their engine sees our death.
   void abandon();
 
-  /// The same run, of which no call waits. It may outlive this, but is not passed on then.
-  std::shared_ptr<RunOutput> lend(std::shared_ptr<RunOutput> far);
+  /// The same run, of which no call waits; `bytes_max` are to be kept of each channel. It may outlive this, but
+  /// is not passed on then.
+  std::shared_ptr<RunOutput> lend(std::shared_ptr<RunOutput> far, uint64_t bytes_max);
 
  private:
   struct Desk;

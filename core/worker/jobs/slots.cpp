@@ -52,6 +52,7 @@ Slot* Slots::free_slot() {
 int64_t Slots::next_ms() const {
   int64_t next_ms = growth_.next_ms();
   for (const Slot& slot : slots_) {
+    if (can_go_on(slot)) return 0;
     if (slot.job) next_ms = std::min(next_ms, slot.job->next_ms());
     if (slot.stream) next_ms = std::min(next_ms, slot.stream->next_ms());
   }
@@ -83,27 +84,34 @@ void Slots::take_output(Slot& slot, Watched what) {
   const Capture::Progress progress = capture->take_some();
   if (progress == Capture::Progress::more || progress == Capture::Progress::ended) return;
   poller_.forget(descriptor);
-  // Where the worker's own output has no room, that is told when it has.
   if (progress == Capture::Progress::held_back) slot.job->hold_back(system_clock().boot_ms());
+}
+
+/// Its output was not read because the worker's own had no room. Nobody tells when that has: it is looked at
+/// each time before the worker sleeps.
+bool Slots::can_go_on(const Slot& slot) {
+  if (slot.stream) return slot.stream->err().can_go_on();
+  return slot.job && (slot.job->out().can_go_on() || slot.job->err().can_go_on());
 }
 
 void Slots::on_time(int64_t now_ms) {
   for (Slot& slot : slots_) {
+    if (can_go_on(slot)) watch_output(slot);
     if (!slot.job) continue;
     slot.job->on_time(now_ms);
     if (slot.job->has_room_again(now_ms)) watch_output(slot);
   }
 }
 
-void Slots::watch_output() {
-  for (Slot& slot : slots_) watch_output(slot);
-}
-
 void Slots::watch_output(Slot& slot) const {
   // Those that were not forgotten are watched already.
-  if (slot.stream) watch(slot.stream->err(), {Watched::err, slot.index()});
-  if (slot.job) watch(slot.job->out(), {Watched::out, slot.index()});
-  if (slot.job) watch(slot.job->err(), {Watched::err, slot.index()});
+  const auto watch_again = [&](Capture& capture, Watched what) {
+    capture.go_on();
+    watch(capture, {what, slot.index()});
+  };
+  if (slot.stream) watch_again(slot.stream->err(), Watched::err);
+  if (slot.job) watch_again(slot.job->out(), Watched::out);
+  if (slot.job) watch_again(slot.job->err(), Watched::err);
 }
 
 bool Slots::on_change(const LeaseChange& change, int64_t grace_ms) {

@@ -47,9 +47,7 @@ class Slots {
   void put(Slot& slot, std::unique_ptr<JobStream> stream);
   /// Reads what a job has written to `what`.
   void take_output(Slot& slot, Watched what);
-  /// Again, what was left unread while there was no room for it.
-  void watch_output();
-  /// Of the jobs: their limits, and whether their callers have read.
+  /// Of the jobs their limits; what was left unread while there was no room for it, once there is.
   void on_time(int64_t now_ms);
   /// A lease was extended, or has ended, without us. False: none of these has its message.
   bool on_change(const LeaseChange& change, int64_t grace_ms);
@@ -58,6 +56,7 @@ class Slots {
  private:
   void watch(const Capture& capture, Event event) const;
   void watch_output(Slot& slot) const;
+  static bool can_go_on(const Slot& slot);
 
   const Poller& poller_;
   Growth growth_;

@@ -30,7 +30,8 @@ void Capture::pass_on(std::string_view bytes) {
 }
 
 Capture::Progress Capture::take_some() {
-  if (terms_.passage != nullptr && !terms_.passage->has_room()) return Progress::blocked;
+  is_blocked_ = terms_.passage != nullptr && !terms_.passage->has_room();
+  if (is_blocked_) return Progress::blocked;
   if (terms_.transcript != nullptr && !terms_.transcript->has_room(terms_.channel))
     return Progress::held_back;
   std::array<char, kReadBytes> buffer;

@@ -38,6 +38,9 @@ class Capture {
   bool open() const { return pipe_.get() >= 0; }
   /// Takes in what there is now, a bounded part of it, where there is room for it.
   Progress take_some();
+  /// It was blocked, and there is room by now.
+  bool can_go_on() const { return is_blocked_ && open() && terms_.passage->has_room(); }
+  void go_on() { is_blocked_ = false; }
   /// All that there is now, some pipes full of it at most, whether there is room or not; for a job that has
   /// ended: later output of its descendants is not waited for.
   void finish();
@@ -52,6 +55,7 @@ class Capture {
   Terms terms_;
   TaggedLines lines_;
   std::string tail_;
+  bool is_blocked_ = false;
 };
 
 }  // namespace fq::worker
