@@ -342,8 +342,7 @@ Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadl
     }
     return {};
   }));
-  if (dead) reaper_.look_anew();
-  if (dead) return {};
+  if (dead) return reaper_.look_anew(), Result<void>();
   // Who has nothing to do does what others left undone: they died at it, say.
   upkeep_.keep_if_due();
   const int64_t now_ms = clock().boot_ms();
