@@ -261,6 +261,18 @@ void say_duration_is_payload(const Arguments& arguments) {
     say(in_quotes(arguments.operands()[0]) + " is the payload; a time to wait is " + timed);
 }
 
+/// What a queue of these settings would refuse. What it reads of the payload stays read.
+Result<void> check_suits(PushRequest& request, std::optional<Reader>& source, const Settings& settings) {
+  FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
+  if (request.batch) return {};
+  if (!request.payload) {
+    FQ_TRY_SET(request.payload, source->read_all(settings.payload_bytes_max));
+  }
+  if (request.payload->size() > settings.payload_bytes_max)
+    return payload_too_long("PAYLOAD", settings.payload_bytes_max);
+  return {};
+}
+
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
   if (session.out().is_terminal()) say_duration_is_payload(arguments);
@@ -270,21 +282,19 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
     FQ_TRY_SET(Reader opened, open_source(request.file));
     source.emplace(std::move(opened));
   }
+  Settings settings;
+  const auto suits = [&](const Settings& its) {
+    settings = its;
+    return check_suits(request, source, its);
+  };
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open(Session::Policy::last_good, Session::Missing::is_made));
-  FQ_TRY_SET(const Settings settings, queue->settings());
-  FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
+             session.open(Session::Policy::last_good, Session::Missing::is_made, suits));
   if (request.options.block) request.options.interrupt = &catch_signals();
   Pusher pusher(session, *queue, settings, request.options);
   if (request.batch) {
     FQ_TRY(push_batch(pusher, *source, *request.batch, request.fields));
     return Exit::done;
   }
-  if (!request.payload) {
-    FQ_TRY_SET(request.payload, source->read_all(settings.payload_bytes_max));
-  }
-  if (request.payload->size() > settings.payload_bytes_max)
-    return payload_too_long("PAYLOAD", settings.payload_bytes_max);
   const NewMessage message = message_of(request.fields, *request.payload);
   if (request.wait) return push_and_wait(session, *queue, pusher, request, message);
   FQ_TRY(pusher.push({&message, 1}));

@@ -15,6 +15,7 @@
 #include "cli/requests/push_options.h"
 #include "cli/requests/typed_payload.h"
 #include "cli/session/session.h"
+#include "cli/terminal/input.h"
 #include "cli/views/schedule_view.h"
 #include "cli/words/command.h"
 #include "cli/words/subcommand.h"
@@ -144,10 +145,14 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
     return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
   FQ_TRY(Recurrence::parse(definition.spec));
   FQ_TRY(check_zone(definition.zone, arguments.has("tz")));
+  const auto suits = [&](const Settings& settings) -> Result<void> {
+    FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
+    if (payload->size() > settings.payload_bytes_max)
+      return payload_too_long("PAYLOAD", settings.payload_bytes_max);
+    return {};
+  };
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open(Session::Policy::last_good, Session::Missing::is_made));
-  FQ_TRY_SET(const Settings settings, queue->settings());
-  FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
+             session.open(Session::Policy::last_good, Session::Missing::is_made, suits));
   definition.message = message_of(fields, *payload);
   FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
   FQ_TRY(schedules->set(definition));

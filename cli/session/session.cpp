@@ -122,10 +122,15 @@ Result<void> Session::resolve_format(const Arguments& arguments) {
   return {};
 }
 
-Result<std::unique_ptr<Queue>> Session::open(Policy policy, Missing missing) {
+Result<std::unique_ptr<Queue>> Session::open(Policy policy, Missing missing, const Demand& demand) {
   OpenOptions options;
   options.until_exit = true;
-  return open(location_, policy, missing, options);
+  FQ_TRY_SET(std::unique_ptr<Queue> queue, open(location_, policy, missing, options, demand));
+  if (demand) {
+    FQ_TRY_SET(const Settings settings, queue->settings());
+    FQ_TRY(demand(settings));
+  }
+  return queue;
 }
 
 Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, Missing missing) {
@@ -133,11 +138,16 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
 }
 
 Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, Missing missing,
-                                             OpenOptions options) {
+                                             OpenOptions options, const Demand& demand) {
   options.away = &away_;
   Result<std::unique_ptr<Queue>> queue = open_queue(location, options);
   if (!queue && missing != Missing::is_refused && queue.error().kind == ErrorKind::missing) {
-    FQ_TRY(read_policy_for(location));
+    FQ_TRY_SET(const FilePolicy file, read_policy_for(location));
+    if (demand) {
+      Settings settings;
+      take_over(settings, without_lines(file).queue);
+      FQ_TRY(demand(settings));
+    }
     options.create = true;
     queue = open_queue(location, options);
     if (queue && missing == Missing::is_made_and_said)

@@ -49,8 +49,12 @@ class Session {
   /// Where there is no such queue. A person who waits for messages is told that it was made: a name that was
   /// mistyped never has any.
   enum class Missing { is_refused, is_made, is_made_and_said };
-  /// The command's one queue, until its process ends.
-  Result<std::unique_ptr<Queue>> open(Policy policy, Missing missing = Missing::is_refused);
+  /// What a command asks of a queue's settings.
+  using Demand = std::function<Result<void>(const Settings&)>;
+  /// The command's one queue, until its process ends. `demand`: of one that is not there it is asked with the
+  /// settings that it would have, and none is made where it fails; then of the queue itself.
+  Result<std::unique_ptr<Queue>> open(Policy policy, Missing missing = Missing::is_refused,
+                                      const Demand& demand = {});
   /// One of several, with the policy that holds now.
   Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy,
                                       Missing missing = Missing::is_refused);
@@ -67,7 +71,7 @@ class Session {
 
  private:
   Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, Missing missing,
-                                      OpenOptions options);
+                                      OpenOptions options, const Demand& demand = {});
   Result<void> resolve_spool(const Arguments& arguments);
   Result<void> resolve_queue(const Arguments& arguments);
   Result<void> resolve_format(const Arguments& arguments);

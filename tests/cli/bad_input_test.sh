@@ -110,6 +110,24 @@ gives 64 'one argument, 2 were given; quote it' fq push a b
 fq queue create sized; fq queue set sized order=fifo max_payload=4B
 gives 64 "--priority: the queue's order is \"fifo\" (order), which would ignore it" fq push -q sized -p 1 x
 gives 65 'the limit (max_payload)' fq push -q sized 12345
+# What a queue would refuse by the settings that it would have makes none.
+mkdir "$work/unmade"
+unmade() { FQ_SPOOL="$work/unmade" "$FQ" "$@"; }
+none_made() { is "$1" '' "$(ls "$work/unmade" | grep -v '^fq.toml$')"; }
+gives 64 "--key: the queue's order is \"priority\" (order), which would ignore it" unmade push --key k x
+gives 64 '--key: the queue' unmade schedule set s @daily --key k x
+none_made 'nothing was made for a key that nothing goes by'
+printf '[queue."*"]\norder = "fifo"\nmax_payload = "4B"\n' >"$work/unmade/fq.toml"
+gives 64 "--priority: the queue's order is \"fifo\" (order), which would ignore it" unmade push -p 1 x
+gives 64 '--priority: the queue' unmade push --lines -p 1 --file /dev/null
+gives 64 '--priority: the queue' unmade schedule set s @daily -p 1 x
+none_made 'nor for a priority'
+printf 12345 >"$work/five"
+gives 65 'the limit (max_payload)' unmade push 12345
+gives 65 'the limit (max_payload)' unmade push --file "$work/five"
+gives 65 'the limit (max_payload)' unmade schedule set s @daily 12345
+none_made 'nor for a payload that is too long'
+gives 0 '' unmade push 1234
 for key in 'unique_for":"5m' 'unique_mode":"keep'; do
   echo "{\"payload\":\"x\",\"$key\"}" >"$work/line"
   gives 65 "line 1: ${key%%\"*}: goes with unique only" fq push --ndjson --file "$work/line"
