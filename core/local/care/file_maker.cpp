@@ -5,23 +5,16 @@
 // fq, this room.
 #include "core/local/files/process_info.h"
 #include "core/local/flush/file_supply.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
-
-namespace {
-
-constexpr int64_t kSupplyTimeoutMs = 5'000;
-
-}  // namespace
 
 Result<void> FileMaker::make(uint32_t newest) {
   SegmentHeader& shared = header();
   // One maker at a time; the others find its file ready when they get here.
-  if (!shared.compaction.take_whole(kSupplyTimeoutMs))
-    return held_by(object() + ": journal files are held", shared.compaction.holder());
-  Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_alone();
-  shared.compaction.unlock();
-  return made;
+  const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.compaction);
+  if (!held) return held_by(object() + ": journal files are held", shared.compaction.holder());
+  return shared.newest_file.peek() > newest ? Result<void>() : make_alone();
 }
 
 Result<void> FileMaker::make_alone() {

@@ -7,14 +7,9 @@
 #include "core/journal/lost_header.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
-
-namespace {
-
-constexpr int64_t kMendTimeoutMs = 5'000;
-
-}  // namespace
 
 Result<std::vector<TableFile>> JournalFiles::all() {
   std::vector<TableFile> files;
@@ -136,16 +131,14 @@ Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport
 }
 
 Result<void> JournalFiles::mend(CheckReport& report) {
-  RobustMutex& compaction = header().compaction;
-  if (!compaction.take_whole(kMendTimeoutMs))
-    return held_by(object() + ": journal files are held", compaction.holder());
-  Result<std::vector<TableFile>> files = all();
-  Result<void> mended = files.ok() ? Result<void>() : files.error();
-  for (size_t i = 0; mended.ok() && i < files->size(); ++i) mended = mend_file((*files)[i], report);
-  if (mended.ok()) mended = mend_secret(report);
-  compaction.unlock();
-  FQ_TRY(std::move(mended));
-  for (const TableFile& file : *files) {
+  SegmentHeader& shared = header();
+  std::optional<SegmentLock> held = SegmentLock::take(shared, shared.compaction);
+  if (!held) return held_by(object() + ": journal files are held", shared.compaction.holder());
+  FQ_TRY_SET(const std::vector<TableFile> files, all());
+  for (const TableFile& file : files) FQ_TRY(mend_file(file, report));
+  FQ_TRY(mend_secret(report));
+  held.reset();
+  for (const TableFile& file : files) {
     if (file.current) FQ_TRY(leave_useless_file(file, report));
   }
   return {};

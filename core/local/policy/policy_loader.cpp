@@ -9,6 +9,7 @@
 #include "core/local/read/parts.h"
 #include "core/local/shared/policy_layers.h"
 #include "core/local/files/process_info.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
 
@@ -31,18 +32,6 @@ std::vector<LoadedRule> rules_of(const Policy& policy) {
   return rules;
 }
 
-/// Unlocked at the end of a scope.
-class Held {
- public:
-  explicit Held(RobustMutex& mutex) : mutex_(mutex) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { mutex_.unlock(); }
-
- private:
-  RobustMutex& mutex_;
-};
-
 }  // namespace
 
 Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
@@ -56,9 +45,8 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
 
 Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
   SegmentHeader& shared = header();
-  if (!shared.policy_lock.take_whole(shared.settings.lock_timeout_ms.peek()))
-    return held_by(object() + ": its policy is being loaded", shared.policy_lock.holder());
-  const Held held(shared.policy_lock);
+  const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.policy_lock);
+  if (!held) return held_by(object() + ": its policy is being loaded", shared.policy_lock.holder());
   FQ_TRY_SET(const bool current, is_current(identity));
   // All zero is a fresh segment as well as no file: then there is something to load only if it says so.
   if (current && identity != FileIdentity{}) return {};

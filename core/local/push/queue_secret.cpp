@@ -5,6 +5,7 @@
 // fq, this room.
 #include "core/local/files/key_secret.h"
 #include "core/local/files/process_info.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
 
@@ -20,25 +21,20 @@ Result<void> QueueSecret::ensure() {
 Result<void> QueueSecret::find() {
   SegmentHeader& shared = header();
   // One at a time, or two of them would hash with two secrets.
-  if (!shared.compaction.take_whole(shared.settings.lock_timeout_ms.peek()))
-    return held_by(object() + ": its secret is being made", shared.compaction.holder());
-  Result<KeySecret> secret = take_secret(disk());
-  Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
-  if (done.ok() && !secret->is_there()) {
+  const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.compaction);
+  if (!held) return held_by(object() + ": its secret is being made", shared.compaction.holder());
+  FQ_TRY_SET(KeySecret secret, take_secret(disk()));
+  if (!secret.is_there()) {
     secret = draw_secret();
-    done = write_secret(disk(), *secret);
+    FQ_TRY(write_secret(disk(), secret));
   }
   FQ_POINT("secret.made");
-  if (done.ok()) {
-    done = gate().locked([&]() -> Result<void> {
-      Txn txn = store().begin();
-      for (size_t i = 0; i < 2; ++i) txn.set(shared.key_secret[i], secret->half[i]);
-      txn.commit();
-      return {};
-    });
-  }
-  shared.compaction.unlock();
-  return done;
+  return gate().locked([&]() -> Result<void> {
+    Txn txn = store().begin();
+    for (size_t i = 0; i < 2; ++i) txn.set(shared.key_secret[i], secret.half[i]);
+    txn.commit();
+    return {};
+  });
 }
 
 }  // namespace fq

@@ -26,7 +26,7 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kRebuildWaitMs = 5'000;
+constexpr int64_t kRebuildWaitMs = 5'000;  // the settings are in the segment that has to be replaced
 
 Result<void> remove_if_there(Disk& disk, std::string_view name) {
   Result<void> removed = disk.remove(name);

@@ -13,13 +13,14 @@
 // fq, this room.
 #include "core/local/flush/file_supply.h"
 #include "core/local/files/process_info.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
 
 namespace {
 // Room behind what is salvaged, so that the queue can go on while the next file is made.
 constexpr uint64_t kSalvageMarginBytes = 512 * 1024;
-constexpr int64_t kMakerTimeoutMs = 5'000;
+constexpr int64_t kMakerTimeoutMs = 5'000;  // chosen: against a deadlock, whatever lock_timeout is
 }  // namespace
 
 Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
@@ -42,11 +43,10 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
   if (ready) return {};
   // Upwards in the lock order, so with a limit: nobody waits for the disk while holding it.
   SegmentHeader& header = gate_.header();
-  if (!header.compaction.take_whole(kMakerTimeoutMs))
+  const std::optional<SegmentLock> held = SegmentLock::take(header, header.compaction, kMakerTimeoutMs);
+  if (!held)
     return held_by(gate_.object() + ": journal files are held", header.compaction.holder(), ErrorKind::io);
-  Result<void> made = make_large_file(needed, key);
-  header.compaction.unlock();
-  return made;
+  return make_large_file(needed, key);
 }
 
 Result<void> Flusher::make_large_file(uint64_t bytes, FileKey& key) {

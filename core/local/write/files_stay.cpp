@@ -7,7 +7,8 @@ namespace fq {
 
 Result<FilesStay> FilesStay::hold(Link& link) {
   SegmentHeader& shared = link.header();
-  if (shared.checking.take_whole(shared.settings.lock_timeout_ms.peek())) return FilesStay(shared.checking);
+  std::optional<SegmentLock> held = SegmentLock::take(shared, shared.checking);
+  if (held) return FilesStay(*std::move(held));
   return Error{ErrorKind::later,
                link.attachment().object() + ": being checked or copied by " +
                    describe_holder(shared.checking.holder()) + "; try again",

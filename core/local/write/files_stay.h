@@ -6,8 +6,9 @@
 #pragma once
 
 // System.
-#include <memory>
+#include <utility>
 // fq, this room.
+#include "core/local/shared/segment_lock.h"
 #include "core/local/write/link.h"
 
 namespace fq {
@@ -18,12 +19,9 @@ class FilesStay {
   static Result<FilesStay> hold(Link& link);
 
  private:
-  struct Unlock {
-    void operator()(RobustMutex* mutex) const { mutex->unlock(); }
-  };
-  explicit FilesStay(RobustMutex& mutex) : held_(&mutex) {}
+  explicit FilesStay(SegmentLock held) : held_(std::move(held)) {}
 
-  std::unique_ptr<RobustMutex, Unlock> held_;
+  SegmentLock held_;
 };
 
 }  // namespace fq

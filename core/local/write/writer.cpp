@@ -4,12 +4,12 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
+#include "core/local/shared/segment_lock.h"
 
 namespace fq {
 
 namespace {
 
-constexpr int64_t kExtendTimeoutMs = 5'000;
 constexpr int64_t kDiskFullMs = 1'000;  // arbitrary
 
 }  // namespace
@@ -107,10 +107,9 @@ Result<void> Writer::grow(const Need& need) {
 Result<void> Writer::extend_segment(uint64_t bytes) {
   // One at a time: where the file system cannot allocate, zeros are written, which nobody may use yet.
   SegmentHeader& shared = header();
-  if (!shared.compaction.take_whole(kExtendTimeoutMs))
-    return held_by(object() + ": its growth is held", shared.compaction.holder());
+  const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.compaction);
+  if (!held) return held_by(object() + ": its growth is held", shared.compaction.holder());
   Result<void> extended = store().memory().extend_to(bytes);
-  shared.compaction.unlock();
   if (!extended.ok() && extended.error().kind == ErrorKind::later) return refuse_full();
   return extended;
 }
