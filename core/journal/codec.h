@@ -94,6 +94,35 @@ uint64_t event_record_bytes(RecordType type, size_t items);
 
 using HeaderBytes = std::array<std::byte, kRecordHeaderBytes>;
 
+inline constexpr uint32_t kRecordMagic = 0x31727166;  // "fqr1"
+
+/// A field of a record's header by its place in it, to be read alone as well: of bytes that were checked, or
+/// that nobody but us can have written.
+template <class T>
+struct HeaderField {
+  size_t offset;
+
+  T of(Bytes header) const { return get_number<T>(header.subspan(offset, sizeof(T)).data()); }
+  void put(MutableBytes header, T value) const {
+    put_number(header.subspan(offset, sizeof value).data(), value);
+  }
+  constexpr size_t end() const { return offset + sizeof(T); }
+};
+namespace header_field {
+inline constexpr HeaderField<uint32_t> magic{0};
+inline constexpr HeaderField<uint32_t> bytes{magic.end()};
+inline constexpr HeaderField<uint64_t> seq{bytes.end()};
+inline constexpr HeaderField<uint64_t> position{seq.end()};
+inline constexpr HeaderField<int64_t> at_wall_ms{position.end()};
+inline constexpr HeaderField<uint32_t> durable_distance{at_wall_ms.end()};
+inline constexpr HeaderField<RecordType> type{durable_distance.end()};
+inline constexpr HeaderField<uint8_t> flags{type.end()};
+inline constexpr HeaderField<uint16_t> count{flags.end()};
+inline constexpr HeaderField<uint32_t> body_crc{count.end()};
+inline constexpr HeaderField<uint32_t> header_crc{body_crc.end()};
+static_assert(header_crc.end() == kRecordHeaderBytes);
+}  // namespace header_field
+
 /// CRC of what makes one file differ from another, with which its header CRCs begin.
 uint32_t file_seed(const FileKey& key);
 

@@ -12,15 +12,12 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kMagic = 0x31727166;  // "fqr1"
-constexpr size_t kBodyCrcOffset = 40;
-constexpr size_t kHeaderCrcOffset = 44;
 constexpr uint32_t kIdBytes = 8;
 // The distance to the durable point that is too far to tell: it then says nothing.
 constexpr uint32_t kFar = UINT32_MAX;
 
 uint32_t header_crc(uint32_t seed, Bytes header, RecordType type, Bytes first_body_bytes) {
-  const uint32_t crc = crc32c(seed, header.first(kHeaderCrcOffset));
+  const uint32_t crc = crc32c(seed, header.first(header_field::header_crc.offset));
   return type == RecordType::pushed ? crc32c(crc, first_body_bytes.first(kIdBytes)) : crc;
 }
 
@@ -50,27 +47,26 @@ HeaderBytes encode_header(uint32_t seed, const RecordHeader& header, Body& body,
 
   const uint64_t distance = header.position - header.durable_position;
   HeaderBytes bytes;
-  std::byte* to = bytes.data();
-  put_number(to, kMagic);
-  put_number(to + 4, static_cast<uint32_t>(kRecordHeaderBytes + body.bytes.size()));
-  put_number(to + 8, header.seq);
-  put_number(to + 16, header.position);
-  put_number(to + 24, header.at_wall_ms);
-  put_number(to + 32, distance < kFar ? static_cast<uint32_t>(distance) : kFar);
-  put_number(to + 36, static_cast<uint8_t>(body.type));
-  put_number(to + 37, body.flags);
-  put_number(to + 38, body.count);
-  put_number(to + kBodyCrcOffset, body.crc);
-  put_number(to + kHeaderCrcOffset, header_crc(seed, bytes, body.type, body.bytes));
+  header_field::magic.put(bytes, kRecordMagic);
+  header_field::bytes.put(bytes, static_cast<uint32_t>(kRecordHeaderBytes + body.bytes.size()));
+  header_field::seq.put(bytes, header.seq);
+  header_field::position.put(bytes, header.position);
+  header_field::at_wall_ms.put(bytes, header.at_wall_ms);
+  header_field::durable_distance.put(bytes, distance < kFar ? static_cast<uint32_t>(distance) : kFar);
+  header_field::type.put(bytes, body.type);
+  header_field::flags.put(bytes, body.flags);
+  header_field::count.put(bytes, body.count);
+  header_field::body_crc.put(bytes, body.crc);
+  header_field::header_crc.put(bytes, header_crc(seed, bytes, body.type, body.bytes));
   return bytes;
 }
 
 void reseal_record(const FileKey& to, MutableBytes record) {
   FQ_ASSERT(record.size() >= kRecordHeaderBytes + kIdBytes);
-  const auto type = static_cast<RecordType>(std::to_integer<uint8_t>(record[36]));
-  const uint32_t crc = header_crc(file_seed(to), record.first(kRecordHeaderBytes), type,
-                                  record.subspan(kRecordHeaderBytes, kIdBytes));
-  put_number(record.data() + kHeaderCrcOffset, crc);
+  const uint32_t crc =
+      header_crc(file_seed(to), record.first(kRecordHeaderBytes), header_field::type.of(record),
+                 record.subspan(kRecordHeaderBytes, kIdBytes));
+  header_field::header_crc.put(record, crc);
 }
 
 std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
@@ -79,24 +75,30 @@ std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
 
 std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes) {
   if (bytes.size() < kRecordHeaderBytes + kIdBytes) return std::nullopt;
-  codec::ByteReader from(bytes.first(kRecordHeaderBytes));
+  if (header_field::magic.of(bytes) != kRecordMagic) return std::nullopt;
   RecordHeader header;
-  uint32_t magic = 0, distance = 0, body_crc = 0, crc = 0;  // body_crc: see body_is_whole
-  from(magic, header.bytes, header.seq, header.position, header.at_wall_ms, distance, header.type,
-       header.flags, header.count, body_crc, crc);
-  if (magic != kMagic || !type_is_known(header.type)) return std::nullopt;
+  header.bytes = header_field::bytes.of(bytes);
+  header.seq = header_field::seq.of(bytes);
+  header.position = header_field::position.of(bytes);
+  header.at_wall_ms = header_field::at_wall_ms.of(bytes);
+  header.type = header_field::type.of(bytes);
+  header.flags = header_field::flags.of(bytes);
+  header.count = header_field::count.of(bytes);
+  const uint32_t distance = header_field::durable_distance.of(bytes);
+  if (!type_is_known(header.type)) return std::nullopt;
   if (!flags_are_known(header.type, header.flags)) return std::nullopt;
   if (header.bytes < kRecordHeaderBytes + kIdBytes) return std::nullopt;
   if (header.bytes > kRecordBytesMax + kRecordHeaderBytes) return std::nullopt;
   if (distance != kFar && distance > header.position) return std::nullopt;
   header.durable_position = distance == kFar ? 0 : header.position - distance;
-  if (crc != header_crc(seed, bytes, header.type, bytes.subspan(kRecordHeaderBytes))) return std::nullopt;
+  const uint32_t crc = header_crc(seed, bytes, header.type, bytes.subspan(kRecordHeaderBytes));
+  if (crc != header_field::header_crc.of(bytes)) return std::nullopt;
   return header;
 }
 
 bool body_is_whole(Bytes header, Bytes body, RecordType type) {
   if (header.size() < kRecordHeaderBytes) return false;
-  const auto crc = get_number<uint32_t>(header.data() + kBodyCrcOffset);
+  const uint32_t crc = header_field::body_crc.of(header);
   if (type != RecordType::pushed) return crc == crc32c(0, body);
   return body.size() >= kIdBytes && codec::items_are_whole(body.subspan(kIdBytes), crc);
 }

@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kBlockBytes = 1024 * 1024;  // chosen: larger reads gain nothing from a warm cache
 constexpr size_t kLeastBytes = kRecordHeaderBytes + 8;
-constexpr uint32_t kRecordMagic = 0x31727166;  // "fqr1", as decode_header wants it
 
 }  // namespace
 
@@ -101,8 +100,8 @@ uint64_t FileRecords::next_magic(uint64_t offset, uint64_t end) {
     const Bytes bytes = window_.at(offset, kLeastBytes);
     if (bytes.size() < kLeastBytes) return end;
     const auto here = static_cast<size_t>(std::min<uint64_t>(bytes.size(), end - offset));
-    for (size_t step = 0; step + sizeof(uint32_t) <= here; step += kRecordAlign)
-      if (get_number<uint32_t>(bytes.data() + step) == kRecordMagic) return offset + step;
+    for (size_t step = 0; step + header_field::magic.end() <= here; step += kRecordAlign)
+      if (header_field::magic.of(bytes.subspan(step)) == kRecordMagic) return offset + step;
     offset += here / kRecordAlign * kRecordAlign;
   }
   return end;

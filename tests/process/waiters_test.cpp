@@ -128,7 +128,8 @@ TEST_CASE("a sleeping consumer has what a killed one held within 10 ms, median")
   CHECK(median(took_ms) < 10 + 2 * median(notice_ms));
 }
 
-TEST_CASE("a stopped maker of files is named after lock_timeout by those who need a file or a larger segment") {
+TEST_CASE(
+    "a stopped maker of files is named after lock_timeout by those who need a file or a larger segment") {
   Spool spool;
   spool.policy("lock_timeout = \"300ms\"");
   spool.push("before");

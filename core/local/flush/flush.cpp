@@ -239,7 +239,7 @@ Result<void> Flusher::write_opened(File& file, const FlushPiece& piece) {
   // The first record's own header holds the sequence number that this file begins with.
   std::array<std::byte, kRecordHeaderBytes> first;
   gate_.stream().copy_out(piece.from, first);
-  opened.first_seq = get_number<uint64_t>(first.data() + 8);
+  opened.first_seq = header_field::seq.of(first);
   Result<void> written =
       file.write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
   return written.ok() ? std::move(written) : failed(std::move(written).error());

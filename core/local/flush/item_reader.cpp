@@ -123,7 +123,7 @@ Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, 
   std::array<std::byte, kRecordHeaderBytes + 8> start{};
   FQ_TRY_SET(const bool has_start, copy(start));
   if (!has_start) return false;
-  const size_t bytes = get_number<uint32_t>(start.data() + 4);
+  const size_t bytes = header_field::bytes.of(start);
   if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) return false;
   // decode_header reads eight bytes of body, also of a record that has none.
   record.assign(std::max<size_t>(bytes, start.size()), std::byte{0});

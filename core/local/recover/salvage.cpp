@@ -149,7 +149,7 @@ Result<void> Flusher::write_salvaged(const FlushPlan& plan) {
   for (const FlushPiece& piece : plan.pieces) {
     for (uint64_t at = piece.from; at < piece.to;) {
       const MutableBytes rest = MutableBytes(bytes).subspan(at - plan.durable_end);
-      const uint64_t record_bytes = get_number<uint32_t>(rest.data() + 4);
+      const uint64_t record_bytes = header_field::bytes.of(rest);
       if (record_bytes < kRecordHeaderBytes || record_bytes > rest.size()) {
         return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
       }
@@ -159,7 +159,7 @@ Result<void> Flusher::write_salvaged(const FlushPlan& plan) {
     FQ_TRY_SET(File * file, files_.get(piece.key));
     if (piece.from == piece.start) {
       OpenedRecord opened = piece.opened;
-      opened.first_seq = get_number<uint64_t>(bytes.data() + (piece.from - plan.durable_end) + 8);
+      opened.first_seq = header_field::seq.of(Bytes(bytes).subspan(piece.from - plan.durable_end));
       Result<void> written =
           file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
       if (!written.ok()) return failed(std::move(written).error());

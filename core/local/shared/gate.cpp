@@ -14,10 +14,6 @@ namespace fq {
 namespace {
 // Undo entries that one more message may need at the worst (eight new tenants with long names, a long key).
 constexpr uint32_t kUndoReserve = 1000;
-// In a record's header; see codec.h.
-constexpr size_t kAtOffset = 24;
-constexpr size_t kTypeOffset = 36;
-constexpr size_t kCountOffset = 38;
 constexpr uint32_t kUndoOfWait = 20;       // and of each message that it came after
 constexpr uint32_t kUndoOfSchedule = 100;  // and of the schedule that made it
 
@@ -161,7 +157,7 @@ Bytes Gate::pending_record(uint64_t position) {
   stream_.copy_out(position, start);
   const std::optional<uint32_t> file = stream_.table().find(position);
   if (!file) throw RegionDamaged{"the stream's pending end lies in no file"};
-  const auto bytes = get_number<uint32_t>(start.data() + 4);
+  const uint32_t bytes = header_field::bytes.of(start);
   if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) {
     throw RegionDamaged{"a pending record has no length"};
   }
@@ -179,8 +175,8 @@ void Gate::visit_pending(const std::function<void(const MessageItem&)>& visit) {
   for (uint64_t at = header.applied_end; at < header.tail; applied = 0) {
     const Bytes whole = pending_record(at);
     at += padded(whole.size());
-    if (static_cast<RecordType>(whole[kTypeOffset]) != RecordType::pushed) continue;
-    PushedReader reader(whole.subspan(kRecordHeaderBytes), get_number<uint16_t>(whole.data() + kCountOffset));
+    if (header_field::type.of(whole) != RecordType::pushed) continue;
+    PushedReader reader(whole.subspan(kRecordHeaderBytes), header_field::count.of(whole));
     uint32_t index = 0;
     while (const MessageItem* item = reader.next()) {
       if (index++ >= applied) visit(*item);
@@ -206,15 +202,14 @@ bool Gate::apply_some() {
   const uint64_t position = header.applied_end;
   const Bytes whole = pending_record(position);
   const uint64_t end = position + padded(whole.size());
-  const auto type = static_cast<RecordType>(whole[kTypeOffset]);
   Txn txn = store_.begin();
-  if (type != RecordType::pushed) {
+  if (header_field::type.of(whole) != RecordType::pushed) {
     txn.set(header.applied_end, end);
     txn.commit();
     return true;
   }
-  const auto count = get_number<uint16_t>(whole.data() + kCountOffset);
-  const auto at_wall_ms = get_number<int64_t>(whole.data() + kAtOffset);
+  const uint16_t count = header_field::count.of(whole);
+  const int64_t at_wall_ms = header_field::at_wall_ms.of(whole);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
   Linked linked;
   uint32_t index = 0;
