@@ -223,8 +223,8 @@ struct EndRequest {
   /// Nothing, or a place for each id: how it ended, noted while others are still waited for, since a queue
   /// forgets that. One that has something already is not looked at; of one that nobody knows it stays empty.
   std::span<std::optional<State>> ends = {};
-  bool until_idle = false;         // instead: until the queue is idle, as WhyEmpty::idle says it
-  std::optional<int64_t> wait_ms;  // at most so long; none: as long as it takes
+  bool until_idle = false;              // instead: until the queue is idle, as WhyEmpty::idle says it
+  std::optional<int64_t> wait_ms = {};  // at most so long; none: as long as it takes
   Interrupt* interrupt = nullptr;
 };
 

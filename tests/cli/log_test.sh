@@ -231,9 +231,14 @@ await stopped $popper
 is 'its name is gone' no "$([ -e "$journal/1.fqj" ] && echo yes || echo no)"
 gives 0 '' fq log
 is 'a file that goes is no loss' '11 40' "$(awk '$2 == "pushed" { print $3 }' "$work/out" | sed -n '1p;$p' | paste -sd' ')"
-# Who comes beside it writes nothing of what it would do then, nor waits.
-before=$(FQ_KILL_AT=compaction.low "$FQ" pop)
+# Who comes beside it writes nothing of what it would do then, nor waits, and tells of it.
+held="fq: queue 'default': journal files that can go are held by process $popper (fq), which is stopped; continue or end it"
+before=$(FQ_KILL_AT=compaction.low "$FQ" pop 2>"$work/err")
 is 'who is stopped while files go holds up no pop' '0 yes' "$? $([ -n "$before" ] && echo yes || echo no)"
+is 'and is named by it' "$held" "$(cat "$work/err")"
+receipt=$(fq pop --lease 1h --json 2>"$work/err" | jq -r .receipt)
+is 'but not where nothing ends' '' "$(cat "$work/err")"
+gives 0 "$held" fq ack "$receipt"
 kill -CONT $popper; wait $popper
 gives 0 '' fq log
 # A damaged place and a missing file in one log.

@@ -4,8 +4,9 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/process_state.h"
 // fq, this room.
-#include "core/local/files/blobs.h"
+#include "core/local/files/process_info.h"
 #include "core/local/flush/file_supply.h"
 
 namespace fq {
@@ -46,10 +47,18 @@ uint32_t DeadFiles::append_low() {
   return count;
 }
 
+/// Nobody waits for it, so nothing else would say why the journal does not get smaller.
+void DeadFiles::tell_stopped_holder() {
+  const int holder = header().compaction.holder();
+  if (holder == told_holder_ || !is_stopped(holder)) return;
+  told_holder_ = holder;
+  notice(held_by(object() + ": journal files that can go are held", holder).text);
+}
+
 Result<uint32_t> DeadFiles::drop() {
   // Where somebody is at it, or was stopped in the midst of it, nothing is written for nothing.
   RobustMutex& compaction = header().compaction;
-  if (!compaction.take_whole(0)) return 0u;
+  if (!compaction.take_whole(0)) return tell_stopped_holder(), 0u;
   compaction.unlock();
   uint32_t first = 0, count = 0;
   uint64_t low_end = 0;

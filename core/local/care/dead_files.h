@@ -15,11 +15,13 @@ class DeadFiles : private Linked {
   Result<uint32_t> drop();
 
  private:
+  void tell_stopped_holder();
   uint32_t append_low();
   Result<bool> remove_oldest(uint32_t number);
 
   Writer& writer_;
   Body body_;
+  int told_holder_ = 0;  // as stopped: told once
 };
 
 }  // namespace fq
