@@ -2,6 +2,7 @@
 
 // System.
 #include <array>
+#include <charconv>
 // fq, below us.
 #include "core/base/fault_point.h"
 
@@ -12,10 +13,12 @@ namespace {
 constexpr size_t kDecidedMax = 6;         // in one transaction
 constexpr uint32_t kUndoOfDecided = 900;  // it comes back to its tenant, and what is passed over before
 constexpr uint32_t kUndoOfFreed = 18;
+constexpr std::string_view kLongestReason = "message 9007199254740991, which it came after, was cancelled";
 
 }  // namespace
 
 Result<void> Resolver::resolve_ended() {
+  reason_.reserve(kLongestReason.size());  // nothing is allocated under the lock
   for (bool more = true; more;) {
     FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
       const Now now = gate().now();
@@ -24,7 +27,7 @@ Result<void> Resolver::resolve_ended() {
       more = ended.has_value();
       if (!more) return Obstacle::none;
       EventDetail detail;
-      detail.reason = std::string_view("message 9007199254740991, which it came after, was cancelled");
+      detail.reason = kLongestReason;
       const uint64_t bytes = event_record_bytes(RecordType::freed, kDecidedMax) +
                              event_record_bytes(RecordType::reheld, kDecidedMax) +
                              event_record_bytes(RecordType::buried, kDecidedMax, detail);
@@ -58,10 +61,12 @@ void Resolver::append_decisions(uint32_t dependency, const Now& read) {
       freed[freed_count++] = decision->slot;
     }
   }
-  const std::string reason =
-      "message " + std::to_string(id) + ", which it came after, " + (dead ? "is dead" : "was cancelled");
+  std::array<char, 20> digits;
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), id).ptr;
+  reason_.assign("message ").append(digits.data(), end).append(", which it came after, ");
+  reason_.append(dead ? "is dead" : "was cancelled");
   EventDetail detail;
-  detail.reason = reason;
+  detail.reason = reason_;
   events_.add(change, RecordType::freed, std::span(freed).first(freed_count), {});
   events_.add(change, RecordType::reheld, std::span(again).first(again_count), {});
   events_.add(change, RecordType::buried, std::span(buried).first(buried_count), detail);

@@ -27,6 +27,7 @@ class Resolver : private Linked {
 
   Writer& writer_;
   EventWriter& events_;
+  std::string reason_;
 };
 
 }  // namespace fq

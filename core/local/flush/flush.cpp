@@ -14,6 +14,9 @@ namespace {
 
 // A leader's death is seen by the next try; without one the longest wait is this.
 constexpr int64_t kFollowerCapMs = 20;
+// The ring is no longer than the shortest file, and so lies in two as a rule: nothing is allocated under the
+// lock.
+constexpr size_t kPiecesAhead = 4;
 
 Error unknown(const std::string& why) { return Error{ErrorKind::io, why + "; the outcome is unknown", 0}; }
 
@@ -167,6 +170,7 @@ Result<void> Flusher::lead_once(FlushGoal goal) {
 Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
   SegmentHeader& header = gate_.header();
   FlushPlan plan;
+  plan.pieces.reserve(kPiecesAhead);
   Result<void> made = gate_.locked([&]() -> Result<void> {
     JournalTable& table = gate_.stream().table();
     plan.durable_end = header.durable_end.load(std::memory_order_relaxed);

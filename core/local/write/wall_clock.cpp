@@ -23,17 +23,16 @@ Result<void> WallClock::follow() {
   // First: whoever dies in between leaves the step to be seen again.
   FQ_TRY(move_schedules(measured));
   FQ_POINT("clock.schedules_moved");
+  ClockRecord clock;
+  std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
+  clock.wall_minus_boot_ms = measured;
+  Body body;  // encoded here, since nothing is allocated under the lock
+  encode_clock(body, clock);
   return locked([&]() -> Result<void> {
     const int64_t noted = header().wall_minus_boot_ms;
     if (std::abs(measured - noted) <= kClockStepMs) return {};
-    ClockRecord clock;
-    std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
-    clock.wall_minus_boot_ms = measured;
-    Body body;
-    encode_clock(body, clock);
-    const uint64_t bytes = padded(kRecordHeaderBytes + body.bytes.size());
     // A full queue has no room for it: the next command tries again.
-    if (writer_.room_for(Purpose::event, bytes) != Obstacle::none) return {};
+    if (writer_.room_for(Purpose::event, record_bytes(body)) != Obstacle::none) return {};
     const Now now = gate().now();
     Change change(link_, {now.boot_ms, now.boot_ms + measured});
     change.append(body);
