@@ -42,12 +42,6 @@ Taker::Taker(Link& link, const Needs& needs)
   body_.bytes.reserve(kLeasedBytesAhead);
 }
 
-Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
-  Result<LeaseReply> leased{LeaseReply()};  // made where the caller takes it
-  if (Result<void> done = lease_into(request, *leased); !done.ok()) leased = std::move(done).error();
-  return leased;
-}
-
 Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
   Now now = gate().now();
   const bool bounded = request.wait && request.wait_ms;

@@ -30,7 +30,11 @@ class Taker : private Linked {
 
   /// Known to others as a consumer from now on, and not only when it takes something.
   Result<void> come() { return link_.holder() ? Result<void>() : become_holder(); }
-  Result<LeaseReply> lease(const LeaseRequest& request);
+  Result<LeaseReply> lease(const LeaseRequest& request) {
+    Result<LeaseReply> leased{LeaseReply()};  // made where the caller takes it
+    if (Result<void> done = lease_into(request, *leased); !done.ok()) leased = std::move(done).error();
+    return leased;
+  }
 
  private:
   Result<void> lease_into(const LeaseRequest& request, LeaseReply& reply);
