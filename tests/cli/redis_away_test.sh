@@ -11,21 +11,43 @@ for shards in 1 4; do
   fq queue create --shards $shards lost
   fq push -q lost x >>"$work/made"
   is "$shards: the shards are empty" x "$(fq pop -q lost)"
-  root=$(redis-cli -s "$work/s" keys 'fq1:fq:{lost:*:h' | sort | head -1)
+  root=$(redis-cli -s "$work/s" keys 'fq1:fq:{lost*:h' | sort | head -1)
   redis-cli -s "$work/s" del "$root" >>"$work/made"
   lost="queue 'lost': $work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard"
-  for words in "stats" "check"; do
+  # What the other shards have is shown, where there are any, and a worker looks at them; to a check it is damage.
+  if [ "$shards" = 1 ]; then shown=69 damaged=69; else shown=75 damaged=65; fi
+  for words in stats "stats --tenants" workers jobs explain peek "jobs --state all" "schedule list" "config show" "worker --once -- true"; do
     # shellcheck disable=SC2086
-    gives 69 "$lost" fq -q lost $words
+    gives $shown "$lost" fq -q lost $words
+    is "$shards: $words: it is told once" 1 "$(grep -cF "$lost" "$work/err")"
+    if [ "$shards" = 4 ]; then is "$words: it is not said to be out of reach" 1 "$(grep -c "^fq: 1 of 4 shards cannot be served (queue " "$work/err")"; fi
   done
-  # A worker looks at the other shards, where there are any.
-  if [ "$shards" = 1 ]; then code=69; else code=75; fi
-  gives $code "$lost" fq -q lost worker --once -- true
-  if [ "$shards" = 4 ]; then is "it is not said to be out of reach" 1 "$(grep -c "^fq: 1 of 4 shards cannot be served (queue " "$work/err")"; fi
-  is "$shards: it is told how often" 1 "$(wc -l <"$work/err")"
+  FQ_SPOOL="$FQ_SPOOL" "$FQ" -q lost check >"$work/out" 2>"$work/err"
+  is "$shards: a check" $damaged $?
+  is "$shards: names it" 1 "$(cat "$work/out" "$work/err" | grep -cF "$lost")"
   gives 0 '' fq queue remove lost --yes
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
 done
+
+# A shard that is lost takes nothing with it of what the others have, whatever there is in it, nor of limits over all.
+fq queue create --shards 4 lost
+fq queue set -q lost concurrency=8 rate=100/s
+for i in {1..16}; do fq push -q lost -t "t$i" x; done >>"$work/made"
+for root in $(redis-cli -s "$work/s" keys 'fq1:fq:{lost:*:h' | sort | sed -n 2,3p); do redis-cli -s "$work/s" del "$root"; done >>"$work/made"
+gives 75 'fq: 2 of 4 shards cannot be served (queue ' fq -q lost stats --json
+there=$(jq .ready "$work/out")
+is "it is told to be without some" 'true 2' "$(jq -r '"\(.partial) \(.away | length)"' "$work/out")"
+is "some are there, and some are not" 1 "$((there > 0 && there < 16))"
+gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost stats --tenants --json
+gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost jobs --json
+is "a list has those that are there, and then what is away" "$((there + 1))" "$(wc -l <"$work/out")"
+gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost log --json
+is "the log has them, too" "$there" "$(grep -c '"event":"pushed"' "$work/out")"
+gives 65 '' fq -q lost check
+is "a check names both" 2 "$(grep -c 'has lost the key' "$work/out")"
+gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost cancel --all --yes
+is "what is there is changed" 0 "$(fq -q lost stats --json 2>>"$work/made" | jq .ready)"
+fq queue remove lost --yes
 
 # Of several queues that a worker serves the one that is gone is named; what runs of others ends as it would have.
 fq queue create a

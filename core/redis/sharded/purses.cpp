@@ -17,7 +17,7 @@ namespace {
 constexpr int kBorrowsMax = 6;  // of a loan that others get in the way of
 constexpr int kRoomsMax = 8;    // for a push that others get in the way of
 constexpr uint64_t kTagMax = uint64_t{1} << 52;
-constexpr std::array<std::string_view, 1> kLentField = {"lent"};
+constexpr std::array<std::string_view, 2> kLentFields = {"lent", "schema"};  // each root has the latter
 
 std::string epoch_of(const LentUnits& units) { return Packer().number(units.age).number(units.tag).bytes(); }
 
@@ -90,7 +90,7 @@ Result<std::string> Purses::fetch(size_t shard, size_t want, bool was_in_vain) {
   for (const LentUnits& each : limits) {
     if (each.wanted <= 0 || empty_.contains(each.name) || brought_.contains(each.name)) continue;
     const auto loan = borrow(each.name, shard, std::min(static_cast<double>(want), each.wanted), 0);
-    if (!loan && !is_away(loan.error())) return loan.error();
+    if (!loan && !serves_nothing(loan.error())) return loan.error();
     if (loan && *loan)
       loans += loan_bytes(each.name, **loan), brought_.insert(each.name);
     else
@@ -268,7 +268,7 @@ Result<bool> Purses::take_back(const std::string& name, const Reply& answer, siz
     const size_t shard = whole_in(late[i]);
     if (shard >= known_.size() || !known_[shard]) continue;
     const Result<void> given = give(shard, name, epoch, late[i + 1].text);
-    if (!given && !is_away(given.error())) return given.error();
+    if (!given && !serves_nothing(given.error())) return given.error();
     has_given = has_given || given.ok();
   }
   double gained = 0;
@@ -276,7 +276,7 @@ Result<bool> Purses::take_back(const std::string& name, const Reply& answer, siz
     if (gained >= want) break;
     const double before = known_[shard]->find(name)->share;
     const Result<void> given = give(shard, name, epoch, "0");
-    if (!given && !is_away(given.error())) return given.error();
+    if (!given && !serves_nothing(given.error())) return given.error();
     const LentUnits* const units = given ? known_[shard]->find(name) : nullptr;
     gained += units == nullptr ? 0 : before - units->share;
   }
@@ -287,7 +287,7 @@ Result<void> Purses::add_token(const std::string& name, Total& total) {
   const std::string told = told_of_all(name);
   total.is_full = true;
   const Result<Reply> purse = shards_.at(shards_.of_tenant(name)).shard().look({"purse", name, told});
-  if (!purse) return is_away(purse.error()) ? Result<void>() : purse.error();
+  if (!purse) return serves_nothing(purse.error()) ? Result<void>() : purse.error();
   const int64_t at_ms = token_in(purse->at(1).at(2));
   total.is_full = at_ms < 0 || at_ms > clock_in(*purse);
   if (at_ms >= 0 && total.is_full) total.free_at_ms = at_ms;
@@ -295,10 +295,10 @@ Result<void> Purses::add_token(const std::string& name, Total& total) {
 }
 
 Result<void> Purses::know_all() {
-  const std::vector<Result<Reply>> roots = shards_.roots_each(kLentField);
+  const std::vector<Result<Reply>> roots = shards_.roots_each(kLentFields);
   for (size_t shard = 0; shard < roots.size(); ++shard) {
     if (!roots[shard] && !is_away(roots[shard].error())) return roots[shard].error();
-    if (roots[shard])
+    if (roots[shard] && roots[shard]->at(1).is_text())
       know(shard, roots[shard]->at(0).text);
     else
       forget(shard);
@@ -359,7 +359,10 @@ Result<std::optional<std::vector<std::string>>> Purses::faults() {
 }
 
 Result<void> Purses::mend() {
-  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(call(shard, {"lent_forget"}));
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    const Result<Reply> forgotten = call(shard, {"lent_forget"});
+    if (!forgotten && !says_lost_root(forgotten.error())) return forgotten.error();  // that has forgotten all
+  }
   return count_anew();
 }
 
@@ -373,7 +376,7 @@ Result<void> Purses::count_anew() {
   }
   for (const std::string& name : names) {
     const auto done = borrow(name, 0, 0, 0);
-    if (!done && !is_away(done.error())) return done.error();
+    if (!done && !serves_nothing(done.error())) return done.error();
   }
   return {};
 }

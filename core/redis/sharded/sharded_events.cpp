@@ -64,16 +64,30 @@ Result<void> ShardedEvents::begin(const EventRequest& request) {
   return {};
 }
 
+Result<void> ShardedEvents::read_on(const EventRequest& request, Part& part) {
+  part.told = 0;
+  RedisEvents::Place place = part.place;
+  Result<bool> at_end = part.reader->read(request, place, part.page, part.ends);
+  if (!at_end) part.page.events.clear();  // they are read again, from where they begin
+  FQ_TRY_SET(part.at_end, std::move(at_end));
+  part.place = std::move(place);
+  part.now_ms = part.reader->now_ms();
+  return {};
+}
+
+/// One that does not answer may tell later what comes before what others have: without it there is no order.
+/// What one has lost comes no more.
 Result<void> ShardedEvents::read_on(const EventRequest& request) {
-  for (Part& part : parts_) {
+  size_t lost = 0;
+  for (size_t shard = 0; shard < parts_.size(); ++shard) {
+    Part& part = parts_[shard];
     if (part.has_more()) continue;
-    part.told = 0;
-    RedisEvents::Place place = part.place;
-    Result<bool> at_end = part.reader->read(request, place, part.page, part.ends);
-    if (!at_end) part.page.events.clear();  // they are read again, from where they begin
-    FQ_TRY_SET(part.at_end, std::move(at_end));
-    part.place = std::move(place);
-    part.now_ms = part.reader->now_ms();
+    Result<void> read = read_on(request, part);
+    if (read) continue;
+    if (!says_lost_root(read.error()) || ++lost == parts_.size()) return read;
+    shards_.note_away(shard, read.error());
+    part.at_end = true;
+    part.now_ms = kNever;
   }
   return {};
 }
@@ -93,7 +107,7 @@ std::optional<ShardedEvents::Next> ShardedEvents::next() const {
   }
   const int64_t slack_ms = shards_.told_ms() ? 1 : 0;  // a time that stands still is over with each call
   for (const Part& part : parts_) {
-    if (first && !part.has_more())
+    if (first && !part.has_more() && part.now_ms != kNever)
       first->held_ms = std::max(first->held_ms, first->ms + 1 - part.now_ms - slack_ms);
   }
   return first;

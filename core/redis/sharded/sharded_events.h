@@ -32,11 +32,12 @@ class ShardedEvents {
     std::vector<RedisEvents::Place> ends;
     size_t told = 0;
     bool at_end = false;
-    int64_t now_ms = 0;  // when it was read
+    int64_t now_ms = 0;  // when it was read; kNever: it tells nothing any more
     bool has_more() const { return told < page.events.size(); }
   };
   Result<void> begin(const EventRequest& request);
   Result<void> read_on(const EventRequest& request);
+  static Result<void> read_on(const EventRequest& request, Part& part);
   /// The part with the next event of what was read, its time, and for how long others may still have one that
   /// was before it (0: none has). None: there is none, or not all was read that is there.
   struct Next {

@@ -38,7 +38,7 @@ Result<void> ShardedLeases::do_what_is_due() {
   const std::vector<size_t> due = visits_.due();
   for (const size_t shard : due) {
     const Result<Reply> done = shards_.at(shard).shard().tick();
-    if (!done && !is_away(done.error())) return done.error();
+    if (!done && !serves_nothing(done.error())) return done.error();
     if (!done) visits_.cannot_do(shard, done.error());
   }
   return due.empty() ? Result<void>() : visits_.look(true);
@@ -52,7 +52,7 @@ Result<void> ShardedLeases::call(const std::vector<size_t>& shards, const LeaseR
     uint64_t bytes = 0;
     const auto added = add(request, shard, 0, bytes, reply, {});
     if (added) continue;
-    if (!is_away(added.error())) return added.error();
+    if (!serves_nothing(added.error())) return added.error();
     visits_.lost(shard, added.error());
   }
   return {};
@@ -129,7 +129,7 @@ Result<void> ShardedLeases::take(const LeaseRequest& request, Pass& pass, LeaseR
     Result<void> visited = visit(request, *next, pass, reply);
     if (visited) continue;
     // Nothing was done there, or what was is made up for by its next call; and there are others.
-    const bool is_passed_over = is_away(visited.error());
+    const bool is_passed_over = serves_nothing(visited.error());
     if (is_passed_over) visits_.lost(next->shard, visited.error());
     // What another shard has given is not lost.
     if (!is_passed_over) return reply.deliveries.empty() ? std::move(visited) : Result<void>();

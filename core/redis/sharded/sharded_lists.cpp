@@ -23,7 +23,7 @@ Result<MessagePage> ShardedLists::peek(const Filter& filter, const Cursor& from,
   MessagePage page;
   for (size_t shard = only.value_or(*begin); shard < shards_.count(); ++shard) {
     Result<MessagePage> peeked = shards_.at(shard).peek(filter, inner, n - page.messages.size());
-    if (!peeked && (only || !is_away(peeked.error()))) return peeked;
+    if (!peeked && (only || !serves_nothing(peeked.error()))) return peeked;
     if (!peeked) shards_.note_away(shard, peeked.error());
     MessagePage some = peeked ? std::move(peeked).value() : MessagePage();
     std::move(some.messages.begin(), some.messages.end(), std::back_inserter(page.messages));

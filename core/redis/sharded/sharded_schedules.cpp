@@ -61,8 +61,9 @@ Result<void> ShardedSchedules::load(std::span<const ScheduleDefinition> definiti
     const Result<std::optional<size_t>> there = shard_of(each.name);
     if (!there && !is_away(there.error())) return there.error();
     if (there && *there && **there != wanted) {
-      FQ_TRY_SET(const std::optional<ScheduleInfo> info, at(**there).get(each.name));
-      if (info && !info->of_file) continue;
+      const Result<std::optional<ScheduleInfo>> info = at(**there).get(each.name);
+      if (!info && !serves_nothing(info.error())) return info.error();
+      if (info && *info && !(*info)->of_file) continue;
     }
     of_shards[wanted].push_back(each);
   }

@@ -223,11 +223,17 @@ Result<void> ShardedSums::check_purses(const CheckRequest& request, CheckReport&
   return {};
 }
 
+/// One that has lost what it begins with is damaged, and no other for that.
 Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
   CheckReport report;
   FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
-    FQ_TRY_SET(const CheckReport some, shards_.at(shard).check(request));
     const std::string front = "shard " + std::to_string(shard) + ": ";
+    Result<CheckReport> checked = shards_.at(shard).check(request);
+    if (!checked && says_lost_root(checked.error())) {
+      report.findings.add(front + checked.error().text);
+      return {};
+    }
+    FQ_TRY_SET(const CheckReport some, std::move(checked));
     report.records += some.records;
     report.messages += some.messages;
     report.messages_cancelled += some.messages_cancelled;

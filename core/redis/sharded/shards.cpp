@@ -170,7 +170,7 @@ Result<bool> Shards::do_what_is_due() {
     };
     if (!is_over(0) && !is_over(1) && !time.wants_call(clock_ms)) continue;
     const Result<Reply> done = at(shard).shard().tick();
-    if (!done && !is_away(done.error())) return done.error();
+    if (!done && !serves_nothing(done.error())) return done.error();
     is_any = is_any || done.ok();
   }
   return is_any;

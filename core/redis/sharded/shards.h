@@ -57,8 +57,8 @@ class Shards {
   std::optional<int64_t> told_ms() const { return access_.told_ms(); }
   /// Commands that only look, in one go: see ServerLink. Once more what a connection lost.
   std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands);
-  /// Calls `ask(shard)` for each; those that do not answer are noted as away. An Error: none of them does, or
-  /// it is another fault.
+  /// Calls `ask(shard)` for each; those that serve nothing are noted as away. An Error: none of them serves,
+  /// or it is another fault.
   template <class Ask>
   Result<void> for_each(Ask ask) {
     std::optional<Error> last;
@@ -66,7 +66,7 @@ class Shards {
     for (size_t shard = 0; shard < count(); ++shard) {
       Result<void> asked = ask(shard);
       if (asked) continue;
-      if (!is_away(asked.error())) return asked;
+      if (!serves_nothing(asked.error())) return asked;
       note_away(shard, asked.error());
       last = asked.error();
       ++lost;
