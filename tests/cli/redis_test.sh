@@ -272,7 +272,12 @@ admin acl setuser default -function
 is "with these rights" 1 "$(fq push -- echo hello)"
 is "it works" hello "$(fq worker --once 2>/dev/null)"
 gives 0 "" fq check
-admin acl setuser default -hset
-gives 77 "does not let this user do it; fq-redis acl URL tells what it needs" fq push x
+rights() { fq doctor --json | jq -r 'select(.about == "rights") | "\(.health) \(.found)"'; }
+is "doctor says so" "ok $work/least: this user may do what fq needs" "$(rights)"
+admin acl setuser default -hset -zadd
+gives 77 "fq: $work/least: does not let this user run 'hset'; fq-redis acl URL tells what it needs" fq push x
+is "doctor says which are missing" "fault $work/least: this user may not run hset zadd" "$(rights)"
+admin acl setuser default +hset +zadd
+is "nothing of that push is there" "0 1" "$(fq stats --json | jq -r '"\(.ready) \(.pushed)"')"
 
 finish

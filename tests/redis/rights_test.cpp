@@ -3,6 +3,7 @@
 
 // System.
 #include <cstdlib>
+#include <functional>
 #include <set>
 #include <sstream>
 // Tests.
@@ -17,6 +18,14 @@ std::set<std::string> words_in(std::string_view text) {
   std::set<std::string> found;
   for (std::string word; words >> word;) found.insert(word);
   return found;
+}
+
+/// Some answers have it beside what was done.
+template <class T>
+std::optional<Error> fault_of(const Result<T>& result) {
+  if (!result.ok()) return result.error();
+  if constexpr (requires { result->error; }) return result->error;
+  return std::nullopt;
 }
 
 /// A server whose usual user has the rights of fq, and another one, all of them.
@@ -36,6 +45,15 @@ struct Guarded {
   std::unique_ptr<Server> connect() { return answered(Server::open(place, "")); }
   static Reply run(std::vector<std::string_view> words, Server& by) { return answered(by.call(words)); }
   Reply run(std::vector<std::string_view> words) { return run(std::move(words), *admin); }
+  /// Each key, and what it has.
+  std::string all_there_is() {
+    std::set<std::string> found;
+    for (const Reply& key : run({"KEYS", "*"}).items)
+      found.insert(key.text + "=" + run({"DUMP", key.text}).text);
+    std::string all;
+    for (const std::string& each : found) all += each + "\n";
+    return all;
+  }
   void allow(const std::string& rules) {
     std::istringstream stream(rules);
     std::vector<std::string> parts;  // their order matters
@@ -106,17 +124,43 @@ TEST_CASE("the rights that are told are enough, and each of them is needed") {
   CHECK(story(guarded.server.spool()).ok());
 }
 
-TEST_CASE("what a function calls is held against its caller's rights, and denied as such") {
+TEST_CASE("whoever lacks a right that functions need is told which, and nothing is done") {
   Guarded guarded;
   const auto queue = open_on(real_time_engine(), guarded.server.spool());
+  const MessageId first = push_one(*queue, "t", "x");
+  push_one(*queue, "t", "y");
+  const LeaseReply leased = answered(queue->lease(for_a_minute()));
+  const Settle ack{leased.deliveries.at(0).receipt, Verdict::ack};
+  NewMessage message;
+  message.tenant = "t";
+  const PolicyPatch patch{{{PolicyKey::weight, 2'000, 0, {}}}, {}};
+  const std::function<std::optional<Error>()> changes[] = {
+      [&] {
+        return fault_of(queue->push({&message, 1}));
+      },
+      [&] { return fault_of(queue->lease(for_a_minute())); },
+      [&] {
+        return fault_of(queue->settle({&ack, 1}, nullptr));
+      },
+      [&] {
+        return fault_of(queue->mutate({&first, 1}, Action::cancel));
+      },
+      [&] { return fault_of(queue->policy_set("t", patch)); },
+      [&] { return fault_of(queue->check({.repair = true})); },
+  };
   for (const std::string& command : words_in(redis_library().commands)) {
     guarded.allow("-" + command);
-    Result<std::optional<MessageInfo>> looked = queue->get(MessageId{1});
-    NewMessage message;
-    Result<PushReply> pushed = queue->push({&message, 1});
+    const std::string before = guarded.all_there_is();
     CAPTURE(command);
-    if (!looked.ok()) CHECK(looked.error().kind == ErrorKind::denied);
-    if (!pushed.ok()) CHECK(pushed.error().kind == ErrorKind::denied);
+    for (size_t i = 0; i < std::size(changes); ++i) {
+      CAPTURE(i);
+      const std::optional<Error> fault = changes[i]();
+      REQUIRE(fault);
+      CHECK(fault->kind == ErrorKind::denied);
+      CHECK(fault->text.find("does not let this user run '" + command + "'; fq-redis acl URL tells") !=
+            std::string::npos);
+      CHECK(guarded.all_there_is() == before);
+    }
     guarded.allow("+" + command);
   }
   push_one(*queue, "t", "x");

@@ -33,7 +33,7 @@ function(fq_join_redis_library time out_name out_text out_commands)
       keys/selection
       turns/pools turns/tolls turns/rings turns/seats turns/ranks turns/pick turns/shares turns/tree turns/terms turns/idle turns/reasons turns/standing
       life/ends life/lost life/messages life/groups life/after life/steps life/holdings life/schedules life/edit life/parcels life/bells life/awaited
-      calls/calls calls/push calls/import calls/work calls/bucket calls/purse calls/change calls/check calls/repair calls/explain calls/look calls/make calls/whole calls/move calls/crossing calls/take calls/rename calls/retitle calls/policy calls/run calls/listen calls/step calls/timetable calls/functions)
+      calls/calls calls/push calls/import calls/work calls/bucket calls/purse calls/change calls/check calls/repair calls/explain calls/look calls/make calls/whole calls/move calls/crossing calls/take calls/rename calls/retitle calls/policy calls/run calls/listen calls/step calls/timetable calls/rights calls/functions)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redis_lua}/${path}.lua)
     file(READ ${redis_lua}/${path}.lua text)
     get_filename_component(room ${path} NAME)
@@ -50,13 +50,14 @@ function(fq_join_redis_library time out_name out_text out_commands)
   list(TRANSFORM calls REPLACE ".*'([A-Z]+)'" "\\1")
   list(REMOVE_DUPLICATES calls)
   list(SORT calls)
+  list(TRANSFORM calls TOLOWER)
+  list(JOIN calls "', '" commands)
   list(JOIN calls " " calls)
-  string(TOLOWER "${calls}" calls)
   set(${out_commands} "${calls}" PARENT_SCOPE)
   string(SHA1 hash "${body}")
   string(SUBSTRING ${hash} 0 16 hash)
   set(${out_name} "fq_${hash}" PARENT_SCOPE)
-  set(${out_text} "#!lua name=fq_${hash}\nlocal library = 'fq_${hash}'\n${body}" PARENT_SCOPE)
+  set(${out_text} "#!lua name=fq_${hash}\nlocal library = 'fq_${hash}'\nlocal commands = {'${commands}'}\n${body}" PARENT_SCOPE)
 endfunction()
 
 # Adds to `target` what core/redis/shard/library.h promises: the `function` that gives the library with this time.

@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/counted.h"
@@ -12,6 +14,7 @@
 // fq, this room.
 #include "core/redis/waits/bells.h"
 #include "core/redis/catalog/catalog.h"
+#include "core/redis/shard/rights.h"
 
 namespace fq {
 
@@ -67,6 +70,22 @@ DoctorRow memory_row(const Server& server) {
   const bool is_much = used / 100 * 100 >= most / 100 * kMemoryUsedPercent;
   return {"memory", front + " of " + format_size(most), is_much ? Health::warning : Health::ok,
           is_much ? "raise its maxmemory: where it is used up pushes are refused" : ""};
+}
+
+/// None: what tells it is not loaded yet, or cannot be called, and then nothing of a queue can.
+std::optional<DoctorRow> rights_row(Server& server, const Library& library) {
+  const std::string function = std::string(library.name) + "_rights";
+  const Result<Reply> told =
+      server.call(std::array<std::string_view, 4>{"FCALL", function, "0", client_commands()});
+  if (!told || told->kind == Reply::Kind::error) return std::nullopt;
+  if (told->items.empty())
+    return DoctorRow{"rights", server.name() + ": this user may do what fq needs", Health::ok, ""};
+  std::set<std::string> lacking;  // some are needed by both
+  for (const Reply& each : told->items) lacking.insert(each.text);
+  std::string found = server.name() + ": this user may not run";
+  for (const std::string& each : lacking) found += " " + each;
+  return DoctorRow{"rights", std::move(found), Health::fault,
+                   "give it the rights that fq-redis acl URL tells"};
 }
 
 bool is_near(const std::string& host) {
@@ -132,6 +151,8 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
     rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
     for (DoctorRow& each : std::array{level_row(server), disk_row(server), memory_row(server)})
       rows.push_back(std::move(each));
+    if (std::optional<DoctorRow> rights = rights_row(server, *access.library))
+      rows.push_back(*std::move(rights));
     return {};
   });
   if (!met) rows.push_back({"server", met.error().text, Health::fault, "see to the server"});

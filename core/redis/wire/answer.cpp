@@ -106,6 +106,15 @@ Error unknown_message(std::string_view said) {
   return error;
 }
 
+/// Before anything was done.
+Error lacks_right(const std::string& server, std::string_view said) {
+  first_word(said);
+  constexpr std::string_view kIt = "do it";
+  std::string text(kNoRights);
+  text.replace(text.find(kIt), kIt.size(), "run " + in_quotes(said));
+  return Error{ErrorKind::denied, server + ": " + text, 0};
+}
+
 /// Of a queue that was opened, so that it was there.
 Error is_missing(const std::string& server) {
   return Error{ErrorKind::missing, std::string(kQueue) + server + std::string(kMissing), 0};
@@ -132,6 +141,7 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
   if (begins_with_word(refusal, kLong)) return too_long(refusal);
   if (begins_with_word(refusal, "FQUNKNOWN")) return unknown_message(refusal);
   if (begins_with_word(refusal, "FQDRAINING")) return is_draining();
+  if (begins_with_word(refusal, "FQRIGHT")) return lacks_right(server, refusal);
   if (begins_with_word(refusal, "FQMISSING")) return is_missing(server);
   if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {

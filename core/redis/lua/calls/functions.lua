@@ -1,27 +1,35 @@
 -- functions - the calls that there are. Their names bear the library's: two builds run side by side.
-local function register(name, module, flags)
-  redis.register_function{function_name = library .. '_' .. name, callback = module.run, flags = flags}
+local function register(name, run, flags)
+  redis.register_function{function_name = library .. '_' .. name, callback = run, flags = flags}
+end
+local function register_change(name, module, flags)
+  register(name, function(keys, args)
+    local command = rights.lacking(keys[1])
+    if command then return redis.error_reply('FQRIGHT ' .. command) end
+    return module.run(keys, args)
+  end, flags)
 end
 
-register('push', push, {})  -- refused while the server's memory is full
-register('import', import, {})
-register('make', make, {})
-register('whole', whole, {'allow-oom'})
-register('move', move, {})
-register('take', take, {})
-register('crossing', crossing, {'allow-oom'})
-register('rename', rename, {'allow-oom'})
-register('retitle', retitle, {'allow-oom'})
-register('policy', policy, {})
-register('step', step, {})
-register('pause', step, {'allow-oom'})  -- what of it makes room
-register('fire', timetable, {})
-register('timetable', timetable, {'allow-oom'})  -- what of it makes no message
-register('arrange', timetable, {'allow-oom'})  -- what people have asked for
-register('run', run, {})
-register('work', work, {'allow-oom'})
-register('listen', listen, {'allow-oom'})
-register('change', change, {'allow-oom'})
-register('order', change, {'allow-oom'})  -- what people have asked for
-register('repair', repair, {'allow-oom'})
-register('look', look, {'no-writes'})
+register_change('push', push, {})  -- refused while the server's memory is full
+register_change('import', import, {})
+register_change('make', make, {})
+register_change('whole', whole, {'allow-oom'})
+register_change('move', move, {})
+register_change('take', take, {})
+register_change('crossing', crossing, {'allow-oom'})
+register_change('rename', rename, {'allow-oom'})
+register_change('retitle', retitle, {'allow-oom'})
+register_change('policy', policy, {})
+register_change('step', step, {})
+register_change('pause', step, {'allow-oom'})  -- what of it makes room
+register_change('fire', timetable, {})
+register_change('timetable', timetable, {'allow-oom'})  -- what of it makes no message
+register_change('arrange', timetable, {'allow-oom'})  -- what people have asked for
+register_change('run', run, {})
+register_change('work', work, {'allow-oom'})
+register_change('listen', listen, {'allow-oom'})
+register_change('change', change, {'allow-oom'})
+register_change('order', change, {'allow-oom'})  -- what people have asked for
+register_change('repair', repair, {'allow-oom'})
+register('look', look.run, {'no-writes'})
+register('rights', rights.run, {'no-writes'})
