@@ -1,6 +1,7 @@
 // undone_test - something is due in a shard, and its server does not let it be done.
 
 // System.
+#include <set>
 #include <string>
 // Tests.
 #include "tests/redis/sharded_fixture.h"
@@ -49,6 +50,30 @@ TEST_CASE("where what is due cannot be done, and no time mends that, it is said"
   REQUIRE(!reply.ok());
   CHECK(reply.error().kind == ErrorKind::unusable);
   CHECK(reply.error().text.find("keeps this queue in a form of another fq") != std::string::npos);
+}
+
+TEST_CASE("a push that finds the queue full does not try each time what cannot be done in a shard") {
+  const Sharded s(8);
+  constexpr int64_t kMost = 4;
+  REQUIRE(s.queue->policy_set("", {{{PolicyKey::max_messages, kMost, 0, {}}}, {}}).ok());
+  std::set<uint64_t> used;
+  for (int64_t i = 0; i < kMost; ++i) used.insert(shard_of(push_one(*s.queue, "t" + std::to_string(i), "x")));
+  const auto calls_of_push = [&] {
+    const uint64_t before = calls_of(s.server);
+    NewMessage message = message_for("t0");
+    const Result<PushReply> pushed = s.queue->push({&message, 1});
+    CHECK((!pushed || pushed->error));
+    return calls_of(s.server) - before;
+  };
+  calls_of_push();
+  const uint64_t usual = calls_of_push();
+  uint64_t other = 0;
+  while (used.contains(other)) ++other;
+  const std::string root = tag_of(s.server, other) + "h";
+  command(s.server, {"HSET", root, "due", "1"});
+  command(s.server, {"HDEL", root, "serial"});  // it serves nothing
+  CHECK(calls_of_push() > usual);
+  CHECK(calls_of_push() == usual);
 }
 
 }  // namespace fq::test

@@ -19,6 +19,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kToldEachMs = 60'000;
+constexpr int64_t kUndoneMs = 1'000;  // so long what could not be done is not tried again
 
 ServerAccess shared_access(ServerAccess access) {
   SharedAccess shared;
@@ -162,6 +163,7 @@ Result<bool> Shards::do_what_is_due() {
   const Reply nothing;
   bool is_any = false;
   for (size_t shard = 0; shard < count(); ++shard) {
+    if (why_let_alone(shard) != nullptr) continue;
     const Reply& root = roots[shard] ? *roots[shard] : nothing;
     const ShardTime time(root.at(2), root.at(3));
     const int64_t clock_ms = this->clock_ms(roots, shard), now_ms = time.at(clock_ms);
@@ -171,9 +173,20 @@ Result<bool> Shards::do_what_is_due() {
     if (!is_over(0) && !is_over(1) && !time.wants_call(clock_ms)) continue;
     const Result<Reply> done = at(shard).shard().tick();
     if (!done && !serves_nothing(done.error())) return done.error();
+    if (!done) let_alone(shard, done.error());
     is_any = is_any || done.ok();
   }
   return is_any;
+}
+
+void Shards::let_alone(size_t shard, Error why) {
+  undone_.insert_or_assign(shard, Undone{std::move(why), system_clock().boot_ms() + kUndoneMs});
+}
+
+const Error* Shards::why_let_alone(size_t shard) const {
+  const auto undone = undone_.find(shard);
+  const bool lasts = undone != undone_.end() && system_clock().boot_ms() < undone->second.until_ms;
+  return lasts ? &undone->second.why : nullptr;
 }
 
 Result<std::vector<Reply>> Shards::roots(std::span<const std::string_view> fields) {

@@ -6,6 +6,7 @@
 
 // System.
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -101,8 +102,12 @@ class Shards {
   /// These fields of the root of each.
   std::vector<Result<Reply>> roots_each(std::span<const std::string_view> fields);
   Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
-  /// Does what is due in those that answer. False: nothing was.
+  /// Does what is due in those that answer and are not let alone. False: nothing was.
   Result<bool> do_what_is_due();
+  /// What is due there cannot be done now: for a while nobody tries.
+  void let_alone(size_t shard, Error why);
+  /// Why; null: it is not.
+  const Error* why_let_alone(size_t shard) const;
   /// Adds what asks for the clocks of all servers. Last of all: what a root says was so by then.
   void add_clocks(std::vector<std::vector<std::string>>& commands);
   /// What that of a shard's server said; 0: nothing.
@@ -120,7 +125,12 @@ class Shards {
   std::vector<std::unique_ptr<RedisQueue>> queues_;
   std::function<std::unique_ptr<RoomLender>(size_t)> lender_of_;
   bool is_attended_ = false;
-  AwayList away_;  // of an attended one
+  struct Undone {
+    Error why;
+    int64_t until_ms;  // by our clock
+  };
+  std::map<size_t, Undone> undone_;  // those that are let alone
+  AwayList away_;                    // of an attended one
   int64_t told_away_ms_ = 0;
 };
 

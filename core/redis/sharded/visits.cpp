@@ -15,7 +15,6 @@ namespace fq {
 namespace {
 
 constexpr int64_t kFreshMs = 20;         // so long what was read is used again
-constexpr int64_t kUndoneMs = 1'000;     // so long what could not be done is not tried again
 constexpr int64_t kTokenMinMs = 10;      // nobody asks more often whether the next one may start
 constexpr double kWeightOfOne = 1000;    // as the server's program has it
 constexpr double kTurn = 2'520'000'000;  // likewise
@@ -69,8 +68,8 @@ void Visits::take_tolls(const std::vector<Result<Reply>>& replies) {
 }
 
 Result<void> Visits::take(size_t shard, const Result<Reply>& root) {
-  if (is_let_alone(shard)) {
-    lost(shard, *all_[shard].undone);
+  if (const Error* const undone = shards_.why_let_alone(shard)) {
+    lost(shard, *undone);
   } else if (!root) {
     lost(shard, root.error());
   } else if (root->at(8).is_text()) {
@@ -125,13 +124,8 @@ void Visits::lost(size_t shard, Error error) {
 }
 
 void Visits::cannot_do(size_t shard, const Error& error) {
-  all_[shard].undone = error;
-  all_[shard].undone_until_ms = system_clock().boot_ms() + kUndoneMs;
+  shards_.let_alone(shard, error);
   lost(shard, error);
-}
-
-bool Visits::is_let_alone(size_t shard) const {
-  return all_[shard].undone && system_clock().boot_ms() < all_[shard].undone_until_ms;
 }
 
 Result<void> Visits::look(bool fresh) {
@@ -174,7 +168,8 @@ int64_t Visits::look_ms() const {
 }
 
 void Visits::begin() {
-  for (size_t shard = 0; shard < all_.size(); ++shard) all_[shard].is_spent = is_let_alone(shard);
+  for (size_t shard = 0; shard < all_.size(); ++shard)
+    all_[shard].is_spent = shards_.why_let_alone(shard) != nullptr;
   purses_.begin();
 }
 

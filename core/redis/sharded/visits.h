@@ -72,12 +72,10 @@ class Visits {
     double toll = 0;       // what a turn there costs on average, in turns; 0: it has not said so
     double tag = 0;        // what it was given, by weight
     ShardTime time;
-    int64_t clock_ahead_ms = 0;        // of our clock
-    int64_t due_ms = -1;               // by its time; -1: nothing is
-    int64_t session_end_ms = -1;       // of who may be dead: likewise
-    bool is_spent = false;             // in this pass
-    std::optional<Error> undone = {};  // why what is due there could not be done
-    int64_t undone_until_ms = 0;       // by our clock: until then it is not tried again
+    int64_t clock_ahead_ms = 0;   // of our clock
+    int64_t due_ms = -1;          // by its time; -1: nothing is
+    int64_t session_end_ms = -1;  // of who may be dead: likewise
+    bool is_spent = false;        // in this pass
   };
   void note(Shard& shard, double weight);
   void take_tolls(const std::vector<Result<Reply>>& replies);
@@ -85,7 +83,6 @@ class Visits {
   Result<void> take(size_t shard, const Result<Reply>& root);
   Result<void> ask_for_root(size_t shard);
   void take_root(size_t shard, const Reply& root);
-  bool is_let_alone(size_t shard) const;
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
   int64_t clock_ms(const Shard& shard) const;
 
