@@ -8,6 +8,7 @@
 #include "core/redis/redis_queue.h"
 // Tests.
 #include "tests/redis/dead_client.h"
+#include "tests/redis/sharded_fixture.h"
 
 namespace fq::test {
 
@@ -189,6 +190,30 @@ TEST_CASE(
   CHECK(s.keys_left() == 0);
   s.write(*run, 2 * kMiB);
   CHECK(s.keys_left() == 0);
+}
+
+TEST_CASE("a server that hangs holds up who leaves it with many runs no longer than with one") {
+  constexpr size_t kRuns = 32;
+  constexpr int64_t kLimitMs = 500;  // of a call, and of a connection
+  Sharded s(GENERATE(1U, 4U));
+  const auto queue =
+      answered(real_time_engine().open({s.server.spool("?timeout=500ms&connect=500ms"), "default"}, {}));
+  for (size_t i = 0; i < kRuns; ++i) push_one(*queue, "t" + std::to_string(i), "x");
+  LeaseRequest request;
+  request.want = kRuns;
+  const LeaseReply leased = answered(queue->lease(request));
+  REQUIRE(leased.deliveries.size() == kRuns);
+  std::vector<std::shared_ptr<RunOutput>> runs;
+  for (const Delivery& each : leased.deliveries) {
+    runs.push_back(answered(queue->run_output(each, {100, false})));
+    REQUIRE(runs.back()->open().ok());
+  }
+  s.server.stop();
+  const int64_t begin_ms = system_clock().boot_ms();
+  runs.clear();
+  const int64_t took_ms = system_clock().boot_ms() - begin_ms;
+  s.server.go_on();
+  CHECK(took_ms < 4 * kLimitMs);  // each of them says twice that it is over
 }
 
 TEST_CASE("a server that takes no more is told as a loss, and what is kept is whole") {
