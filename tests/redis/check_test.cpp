@@ -1,5 +1,5 @@
 // check_test - what does not agree on a server is found, and named for what it is.
-#include "tests/redis/fixture.h"
+#include "tests/redis/sharded_fixture.h"
 
 // System.
 #include <cstdlib>
@@ -246,6 +246,29 @@ TEST_CASE("a repair of what is well changes nothing and says nothing") {
   const CheckReport report = answered(c.queue->check({.repair = true}));
   CHECK(report.findings.empty());
   CHECK(report.repairs.empty());
+}
+
+TEST_CASE("what a repair seats anew in a shard weighs there once") {
+  Sharded s(2);
+  std::vector<std::string> there;  // accounts of the first shard
+  for (int i = 0; there.size() < 300; ++i) {
+    const std::string name = "t" + std::to_string(i);
+    if (shard_of(push_one(*s.queue, name, "x")) == 0) there.push_back(name);
+  }
+  REQUIRE(s.queue->policy_set(there[0], {{{PolicyKey::weight, 5'000, 0, {}}}, {}}).ok());
+  const std::string tag = tag_of(s.server, 0), root = tag + "h";
+  const auto weight = [&] { return command(s.server, {"HGET", root, "weight"}).text; };
+  const std::string before = weight();
+  REQUIRE(before == "304000");
+  SECTION("its node was lost") { command(s.server, {"DEL", tag + "n:" + there[0]}); }
+  SECTION("it stood elsewhere in its ring") {
+    for (const Reply& each : command(s.server, {"ZRANGE", tag + "r:", "0", "-1"}).items)
+      command(s.server, {"ZINCRBY", tag + "r:", "1", each.text});
+  }
+  SECTION("it weighed something else") { command(s.server, {"HSET", root, "weight", "12345"}); }
+  CHECK_FALSE(answered(s.queue->check({.repair = true})).repairs.empty());
+  CHECK(weight() == before);
+  CHECK(answered(s.queue->check({})).findings.empty());
 }
 
 }  // namespace fq::test

@@ -15,6 +15,8 @@ constexpr size_t kNamesPerCall = 256;  // of messages, nodes and tenants in one 
 constexpr int kCountsMax = 20;         // to count while others work
 constexpr size_t kCountsOfOne = 7;     // by state, then of those that come back, and bytes: see repair.lua
 using Counts = std::array<double, kCountsOfOne>;
+constexpr std::string_view kInUse =
+    "the queue was in use: what is counted was not written anew; try again when it is quiet";
 
 std::string packed_counts(const Counts& counts) {
   Packer bytes;
@@ -35,6 +37,7 @@ Result<CheckReport> RedisRepair::run() {
   FQ_TRY(mend_counts());
   FQ_TRY(mend_rings());
   FQ_TRY(mend_nodes());
+  FQ_TRY(weigh());
   FQ_TRY(repair("limits", {}));
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_).run());
   report.repairs = std::move(done_);
@@ -137,7 +140,20 @@ Result<void> RedisRepair::mend_counts() {
     FQ_TRY_SET(const bool done, try_counts());
     if (done) return {};
   }
-  remarks_.add("the queue was in use: what is counted was not written anew; try again when it is quiet");
+  remarks_.add(std::string(kInUse));
+  return {};
+}
+
+Result<void> RedisRepair::weigh() {
+  Words page = {"", "0", "0"};
+  for (int tries = 0; tries < kCountsMax;) {
+    FQ_TRY_SET(const Reply reply, repair("weight", page));
+    const Reply& next = reply.at(1);
+    if (next.at(1).text.empty()) return {};
+    if (next.at(1).text != page[0]) ++tries;
+    page = {next.at(1).text, next.at(2).text, next.at(3).text};
+  }
+  if (remarks_.empty()) remarks_.add(std::string(kInUse));
   return {};
 }
 

@@ -37,6 +37,7 @@ class RedisRepair {
   Result<void> mend_in_pages(std::string_view what, const Words& all);
   Result<void> mend_nodes();
   Result<void> mend_counts();
+  Result<void> weigh();
   /// False: somebody has changed something meanwhile.
   Result<bool> try_counts();
   Result<bool> write_counts(const std::string& changes, const std::map<std::string, std::string>& tenants);

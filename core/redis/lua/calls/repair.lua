@@ -185,6 +185,23 @@ local function mend_nodes(call, args)
   return {{}, #args - 3}
 end
 
+-- What sits below the root of one of several shards is weighed anew, by which clients come: mending a seat or a ring counts what was
+-- counted. args: how many changes there were, from where on, and what was weighed before. Answers these for the next call, which begins
+-- where there were others meanwhile; '': it is done.
+local function weigh(call, args)
+  if call.step == 1 then return {{}, ''} end
+  local is_same, n = args[4] == text.num(call.ops), seats.node(call, '')
+  local from, sum = is_same and tonumber(args[5]) or 0, is_same and tonumber(args[6]) or 0
+  local page = rings.page(call, n, from, PAGE)
+  for _, each in ipairs(page) do
+    local child = seats.child(call, n, each[1])
+    if child and rings.is_first_of(child, each[2]) then sum = sum + child.weight end
+  end
+  if #page == PAGE then return {{}, text.num(call.ops), text.num(from + PAGE), text.num(sum)} end
+  redis.call('HSET', call.root, 'weight', text.num(sum))
+  return {sum ~= call.weight and {'the queue: comes by the weight of what sits in it'} or {}, ''}
+end
+
 -- What runs below each node, what limits count, pools, and places by rank.
 local function mend_limits(call)
   local done, below = {}, {}
@@ -213,7 +230,7 @@ local function mend_limits(call)
 end
 
 local REPAIRS = {messages = mend_messages, place = mend_place, count = count, write_counts = write_counts,
-  ring = mend_ring, nodes = mend_nodes, limits = mend_limits}
+  ring = mend_ring, nodes = mend_nodes, weight = weigh, limits = mend_limits}
 local CHANGES_TURNS = {ring = true, nodes = true, limits = true}
 
 function M.run(keys, args)
