@@ -1,6 +1,7 @@
 // rules_test - rules for tenants on a server: which of them match, what tenants may hold, a load that broke
 // off.
 #include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
 
 // System.
 #include <algorithm>
@@ -238,17 +239,31 @@ TEST_CASE("of two files that are loaded at once the later one holds, and under i
 }
 
 TEST_CASE("of a file that one of its tenants cannot follow nothing holds, and the one before does") {
-  const TestServer server;
-  const auto queue = open_on(real_time_engine(), server.spool());
-  REQUIRE(queue->policy_load({{value(PolicyKey::attempts, 2)}, {}, {}}, {.inode = 1}).ok());
-  const std::string tenants = "fq1:fq:{default:0:0}:cn";
-  for (size_t i = 0; i <= 10'000; ++i) command(server, {"ZADD", tenants, "0", "a/" + std::to_string(i)});
-  const Policy refused{{value(PolicyKey::attempts, 3)}, {{"a", {value(PolicyKey::max_messages, 5)}}}, {}};
-  const Result<void> loaded = queue->policy_load(refused, {.inode = 2});
+  const bool is_sharded = GENERATE(false, true);
+  const Sharded s(is_sharded ? 4 : 1);
+  const std::string account = is_sharded ? account_in(*s.queue, 3) : "a";  // of the shard that comes last
+  const std::string pattern = GENERATE("NAME", "N*", "N*/mid", "*/*");
+  CAPTURE(is_sharded, pattern);
+  REQUIRE(s.queue->policy_load({{value(PolicyKey::attempts, 2)}, {}, {}}, {.inode = 1}).ok());
+  std::vector<std::string> names = {"ZADD", tag_of(s.server, is_sharded ? 3 : 0) + "cn"};
+  const auto add = [&](const std::string& name) { names.insert(names.end(), {"0", name}); };
+  for (size_t i = 0; i <= 10'000; ++i) add(account + "/mid/" + std::to_string(i));
+  for (size_t i = 0; i <= 3'000; ++i) add("Z" + std::to_string(i));  // before all of them
+  command(s.server, {names.begin(), names.end()});
+  std::string of_account = pattern;
+  if (pattern == "NAME") of_account = account;
+  if (pattern.starts_with("N*")) of_account.replace(0, 1, account.substr(0, 1));
+  const Policy refused{
+      {value(PolicyKey::attempts, 3)}, {{of_account, {value(PolicyKey::max_messages, 5)}}}, {}};
+  const Result<void> loaded = s.queue->policy_load(refused, {.inode = 2});
   REQUIRE_FALSE(loaded.ok());
   CHECK(loaded.error().kind == ErrorKind::config);
-  CHECK(answered(queue->settings()).attempts_max == 2);
-  CHECK(answered(queue->policy_is_current({.inode = 1})));
+  CHECK(answered(s.queue->settings()).attempts_max == 2);
+  CHECK(answered(s.queue->policy_is_current({.inode = 1})));
+  // Such a limit may be there, and those that it is not for are many.
+  const Policy taken{{value(PolicyKey::attempts, 4)}, {{"Z*", {value(PolicyKey::max_messages, 5)}}}, {}};
+  CHECK(s.queue->policy_load(taken, {.inode = 3}).ok());
+  CHECK(answered(s.queue->settings()).attempts_max == 4);
 }
 
 TEST_CASE("more patterns than a server holds each tenant against are a fault of the file") {

@@ -166,9 +166,12 @@ Result<std::string> RedisPolicy::kept() {
   return reply.at(1).at(kText).text;
 }
 
+Result<void> RedisPolicy::check(const Policy& policy) {
+  FQ_TRY(say("may_file", policy));
+  return {};
+}
+
 Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
-  FQ_TRY(check_values(policy.queue));
-  FQ_TRY(check_patterns(policy.tenants));
   FQ_TRY_SET(const Entry entry, put_in(policy));
   FQ_TRY(follow(entry));
   const std::string kept = text == nullptr ? std::string() : "=" + *text;
@@ -176,11 +179,12 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
   return {};
 }
 
-/// What holds from now on, also for whoever comes. It is of no file until it is finished: what breaks off in
-/// between is begun anew by whoever asks next.
-Result<RedisPolicy::Entry> RedisPolicy::put_in(const Policy& policy) {
+/// A call that takes all of it. What it is refused for is an Error.
+Result<Reply> RedisPolicy::say(std::string_view what, const Policy& policy) {
+  FQ_TRY(check_values(policy.queue));
+  FQ_TRY(check_patterns(policy.tenants));
   ArgumentList arguments;
-  arguments.borrow("file");
+  arguments.borrow(what);
   arguments.add(policy_bytes(policy.queue));
   arguments.add(std::to_string(policy.pools.size()));
   const auto add = [&](std::string_view name, const PolicyValues& values) -> Result<void> {
@@ -191,8 +195,15 @@ Result<RedisPolicy::Entry> RedisPolicy::put_in(const Policy& policy) {
   };
   for (const PoolRule& pool : policy.pools) FQ_TRY(add(pool.name, pool.values));
   for (const TenantRule& rule : policy.tenants) FQ_TRY(add(rule.pattern, rule.values));
-  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words()));
   FQ_TRY(check_taken(reply, ErrorKind::config));
+  return reply;
+}
+
+/// What holds from now on, also for whoever comes. It is of no file until it is finished: what breaks off in
+/// between is begun anew by whoever asks next.
+Result<RedisPolicy::Entry> RedisPolicy::put_in(const Policy& policy) {
+  FQ_TRY_SET(const Reply reply, say("file", policy));
   return Entry{reply.at(1).at(1).text, reply.at(1).at(2).text};
 }
 

@@ -18,6 +18,8 @@ class RedisPolicy {
   Result<Settings> settings();
   Result<bool> is_current(const FileIdentity& identity);
   Result<std::string> kept();
+  /// Whether load() would be refused; nothing is done of it.
+  Result<void> check(const Policy& policy);
   /// ErrorKind::unusable names what is not built yet.
   Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
   /// `is_told`: as an event, which of several shards one does.
@@ -30,6 +32,7 @@ class RedisPolicy {
     std::string page;  // of those who are to follow; "": none
     std::string mark;  // of two that are put in at once only the later one is finished
   };
+  Result<Reply> say(std::string_view what, const Policy& policy);
   Result<Entry> put_in(const Policy& policy);
   Result<void> follow(Entry entry);
   Result<void> read_overrides();

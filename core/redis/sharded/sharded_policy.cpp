@@ -45,9 +45,14 @@ Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
   return shards_.at(first.value_or(0)).policy().is_current(identity);
 }
 
+/// Of one that any shard refuses nothing holds in the others, either.
 Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
                                  const std::string* text) {
   FQ_TRY(check_scope(policy.queue));
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    Result<void> checked = shards_.at(shard).policy().check(policy);
+    if (!checked && !serves_nothing(checked.error())) return checked;
+  }
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {

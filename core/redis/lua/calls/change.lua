@@ -54,12 +54,18 @@ local function note_set(call, path, set, unset)
   events.note_of(call, path, 'set', {set = struct.pack('<H', #unset) .. unset .. set})
 end
 
--- What holds at the top of the tree, after one of its layers changed.
-local function put_together(call, file, set)
-  local new = settings.of(file, set)
+-- Why these cannot hold, by what it would take; nil: they can.
+local function refusal_of(call, new)
   if not ranks.may_set(call, new.ranked) then return 'ranks' end
   if not terms.may_set_fair_by(call, new.fair_by) then return 'many' end
   if not groups.may_set(call, new.linger, new.batch) then return 'ready' end
+end
+
+-- What holds at the top of the tree, after one of its layers changed.
+local function put_together(call, file, set)
+  local new = settings.of(file, set)
+  local refusal = refusal_of(call, new)
+  if refusal then return refusal end
   ranks.set(call, new.ranked)
   terms.set_fair_by(call, new.fair_by)
   groups.set(call, new.linger, new.batch)
@@ -72,6 +78,20 @@ end
 -- Of two that put one in at the same time only the later one may say whose it is.
 local function mark_of_file(call) return tostring(math.abs(call.rules)) end
 
+-- The same of a file, as of CHANGES.file, and of all its rules.
+local function refusal_of_file(call, args)
+  local refusal, limits = refusal_of(call, settings.of(args[4], redis.call('HGET', call.root, 'set'))), {}
+  if refusal then return refusal end
+  for at = 6 + 2 * tonumber(args[5]), #args, 2 do
+    if amounts.are_limits(records.add_policy({}, args[at + 1])) then limits[#limits + 1] = args[at] end
+  end
+  for _, path in ipairs(#limits > 0 and amounts.unlimitable(call) or {}) do
+    for _, pattern in ipairs(limits) do
+      if rules.matches(pattern, path) then return 'below' end
+    end
+  end
+end
+
 local CHANGES = {
   edit = edit.run,
   cancel = function(call, args) return each(call, args, cancel) end,
@@ -79,12 +99,9 @@ local CHANGES = {
   kick_fresh = function(call, args) return each(call, args, kick_fresh) end,
   -- The layer of the policy file: values, how many pools, of each name and values, then of each rule pattern and values.
   -- It is of no file until all tenants follow it: where the next page of them begins, '': that is done; and its mark.
-  -- Nothing is done of one that a tenant it names cannot follow.
+  -- Nothing is done of one that a tenant cannot follow.
   file = function(call, args)
-    for at = 6 + 2 * tonumber(args[5]), #args, 2 do
-      if not amounts.may_set(call, args[at], records.add_policy({}, args[at + 1])) then return {'below'} end
-    end
-    local said = put_together(call, args[4], redis.call('HGET', call.root, 'set'))
+    local said = refusal_of_file(call, args) or put_together(call, args[4], redis.call('HGET', call.root, 'set'))
     if said ~= 'ok' then return {said} end
     redis.call('HSET', call.root, 'identity', '')
     local all, at, had_rules = {}, 6, call.rules > 0
@@ -93,6 +110,8 @@ local CHANGES = {
     rules.set(call, args, at)
     return {said, (had_rules or call.rules > 0) and 'm' or '', mark_of_file(call)}
   end,
+  -- The same file, of which nothing is done: what that would say.
+  may_file = function(call, args) return {refusal_of_file(call, args) or 'ok'} end,
   -- Where a page of them begins, the mark. Likewise; 'other': another one came since, and goes on by itself.
   follow = function(call, args)
     if args[5] ~= mark_of_file(call) then return {'other', ''} end

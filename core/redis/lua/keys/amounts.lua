@@ -118,9 +118,24 @@ local function below(call, path)
   found[#found + 1] = path
   return found
 end
+local function is_crowded(call, path) return redis.call('ZLEXCOUNT', call.tag .. 'cn', range_below(path)) >= TENANTS end
+function M.are_limits(values) return values[MESSAGES] ~= nil or values[BYTES] ~= nil end
 function M.may_set(call, path, values)
-  if values[MESSAGES] == nil and values[BYTES] == nil then return true end
-  return at(call, path) ~= nil or redis.call('ZLEXCOUNT', call.tag .. 'cn', range_below(path)) < TENANTS
+  return not M.are_limits(values) or at(call, path) ~= nil or not is_crowded(call, path)
+end
+
+-- Of all tenants there are those that no limit may begin to hold for. Whoever has so many below it has one of every so many by name.
+function M.unlimitable(call)
+  local found, seen = {}, {}
+  for rank = 0, redis.call('ZCARD', call.tag .. 'cn') - 1, TENANTS do
+    local path = string.match(redis.call('ZRANGE', call.tag .. 'cn', rank, rank)[1], '^(.*)/[^/]*$')
+    while path and not seen[path] do
+      seen[path] = true
+      if not at(call, path) and is_crowded(call, path) then found[#found + 1] = path end
+      path = string.match(path, '^(.*)/[^/]*$')
+    end
+  end
+  return found
 end
 
 local function held_below(call, path, of_tenant)

@@ -41,6 +41,8 @@ local function matches(pattern, name)
   return p > #pattern
 end
 
+M.matches = matches
+
 local function longest_piece(pattern)
   local longest = ''
   for piece in string.gmatch(pattern, '[^*]+') do
