@@ -346,8 +346,8 @@ TEST_CASE("one who died while it waited for an end costs the bell that it does n
   const auto queue = scene.patient();
   auto waits = await(*queue, {.ids = {&id, 1}});
   scene.wait_for_waiters("be");
-  command(scene.s.server, {"ZADD", scene.tags[0] + "be", std::to_string(number(id)), "zzzzzz"});
-  command(scene.s.server, {"ZADD", scene.tags[0] + "be", std::to_string(number(id)), "000000"});
+  command(scene.s.server, {"ZADD", scene.tags[0] + "be", std::to_string(number(id)), "zzzzzzzzzzz"});
+  command(scene.s.server, {"ZADD", scene.tags[0] + "be", std::to_string(number(id)), "00000000000"});
   answered(scene.s.queue->mutate({&id, 1}, Action::cancel));
   CHECK(answered(waits.result()) == EndStatus::ended);
   CHECK(scene.waiters("be") == 0);

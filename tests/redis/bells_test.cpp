@@ -154,8 +154,10 @@ TEST_CASE("who waits for one tenant is told however many wait for others, and wh
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());
   for (int i = 0; i < 200; ++i)
-    command(server, {"ZADD", kShardTag + "bf", "+inf", "000000other" + std::to_string(i)});
-  command(server, {"HSET", kShardTag + "bt", "a", "zzzzz1zzzzz2"});
+    command(server,
+            {"ZADD", kShardTag + "bf", "+inf", std::string(kNonceBytes, '0') + "other" + std::to_string(i)});
+  command(server,
+          {"HSET", kShardTag + "bt", "a", std::string(kNonceBytes, 'y') + std::string(kNonceBytes, 'z')});
   Waiter waiter(at(server.spool(kPatient)), until_there(), "a");
   wait_for_waiters(server, 201, kShardTag + "bf");
   SECTION("of a push") { push_one(*queue, "a/b", "x"); }
@@ -275,7 +277,7 @@ TEST_CASE("one who died while it waited takes no bell from those that live") {
   const auto queue = open_on(real_time_engine(), server.spool());
   Waiter waiter(at(server.spool(kPatient)));
   wait_for_waiters(server, 1);
-  for (const char* member : {"zzzzz1", "zzzzz2", "000000"})
+  for (const char* member : {"zzzzzzzzzz1", "zzzzzzzzzz2", "00000000000"})
     command(server, {"ZADD", kShardTag + "bw", "+inf", member});
   push_one(*queue, "t", "x");
   CHECK(waiter.reply().deliveries.size() == 1);

@@ -43,7 +43,7 @@ TEST_CASE("a call settles so many that came after others, however many ids it is
   const auto queue = open_on(told_time_engine(), server.spool(), &clock);
   constexpr int64_t kChildren = 3 * kStepsOfCall;
   const MessageId parent = push_one(*queue, "p", "parent");
-  std::vector<std::string> cancel = {"nonce1", "cancel", "-1", std::to_string(number(parent))};
+  std::vector<std::string> cancel = {"nonce123456", "cancel", "-1", std::to_string(number(parent))};
   for (int i = 0; i < 64; ++i) cancel.push_back(std::to_string(number(push_one(*queue, "o", "other"))));
   NewMessage child = message_for("c");
   child.after = {parent};
@@ -53,7 +53,7 @@ TEST_CASE("a call settles so many that came after others, however many ids it is
   CHECK(members_of(server, "d") == kStepsOfCall);
   // Of what has ended only that is kept for the next call that others wait for.
   CHECK(command(server, {"HSTRLEN", kBounded + "h", "ended"}).number == 8);
-  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(members_of(server, "d") == 2 * kStepsOfCall);
   CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());  // that goes on until all is done
   CHECK(members_of(server, "d") == kChildren);
@@ -75,9 +75,9 @@ TEST_CASE("a call holds so many again that died with one that lives again") {
   answered(queue->settle({&verdict, 1}));
   CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());
   REQUIRE(members_of(server, "d") == kChildren + 1);
-  call_bounded(server, clock, {"nonce1", "kick", "-1", std::to_string(number(child.after[0]))});
+  call_bounded(server, clock, {"nonce123456", "kick", "-1", std::to_string(number(child.after[0]))});
   CHECK(members_of(server, "hd") == kStepsOfCall);
-  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(members_of(server, "hd") == 2 * kStepsOfCall);
   CHECK(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
   CHECK(members_of(server, "hd") == kChildren);
@@ -105,9 +105,9 @@ TEST_CASE("a call looks at so many that died with another as well, and goes on b
   REQUIRE(members_of(server, "d") == kChildren + 2);
   const auto name_of = [&](size_t parent) { return std::to_string(number(child.after.at(parent))); };
   const auto looked_at_by = [&](size_t parent) { return members_of(server, "y:" + name_of(parent)); };
-  call_bounded(server, clock, {"nonce1", "kick", "-1", name_of(0)});
+  call_bounded(server, clock, {"nonce123456", "kick", "-1", name_of(0)});
   CHECK(looked_at_by(0) == kChildren - kStepsOfCall);
-  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(looked_at_by(0) == kChildren - 2 * kStepsOfCall);
   CHECK(answered(queue->stats({})).rows.at(0).dead == kChildren + 1);
   CHECK(answered(queue->mutate({&child.after.at(1), 1}, Action::kick)).changed == 1);
@@ -127,9 +127,9 @@ TEST_CASE("a call takes back so much of sessions that are over, and the next one
   take_and_die(server, clock, kTaken - kTaken / 2);
   REQUIRE(members_of(server, "lv") == kTaken);
   clock.advance(15'000);
-  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(members_of(server, "lv") == kTaken - kHeldOfCall);
-  call_bounded(server, clock, {"nonce1", "cancel", "-1"});
+  call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(members_of(server, "lv") == kTaken - 2 * kHeldOfCall);
   CHECK(answered(queue->lease({.want = 0})).deliveries.empty());
   CHECK(members_of(server, "lv") == 0);

@@ -1,6 +1,9 @@
 // ids_test - ids go on behind all that a server may have given and lost, and tell their shard, to the last
 // one that there is.
 
+// System.
+#include <set>
+#include <string>
 // Tests.
 #include "tests/redis/sharded_fixture.h"
 
@@ -62,6 +65,19 @@ TEST_CASE("where no id is left a push is refused, and all that is there is serve
   }
   CHECK(answered(s.queue->lease(for_a_minute())).deliveries.at(0).id == s.first);
   CHECK(command(s.server, {"HGET", root, "n"}).text == std::to_string(last));
+}
+
+TEST_CASE("that two sessions have one name is as unlikely as of 2^53 names") {
+  CHECK(5 * kNonceBytes >= 53);
+  const Sharded s(GENERATE(1U, 4U));
+  std::set<std::string> names;
+  for (int i = 0; i < 5; ++i) {
+    const auto client = s.another();
+    push_one(*client, "t", "x");
+    names.insert(std::string(answered(client->lease(for_a_minute())).deliveries.at(0).receipt.parts()->mark));
+  }
+  CHECK(names.size() == 5);
+  for (const std::string& each : names) CHECK(each.size() == kMarkLength + kNonceBytes);
 }
 
 }  // namespace fq::test

@@ -21,7 +21,7 @@ TEST_CASE("those who were killed while they waited are struck out, and no others
   push_one(*queue, "other", "x");
   constexpr int kDead = 40;
   for (int i = 0; i < kDead; ++i) {
-    const std::string nonce = "dead" + std::to_string(10 + i),
+    const std::string nonce = "dead56789" + std::to_string(10 + i),
                       tenant = i % 2 == 0 ? "a" : "b" + std::to_string(i);
     command(server, {"ZADD", tag + "bf", "+inf", nonce + tenant});
     const std::string others = command(server, {"HGET", tag + "bt", tenant}).text;

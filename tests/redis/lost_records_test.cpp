@@ -34,7 +34,7 @@ struct Losing {
     if (loss == Loss::garbage) command(server, {"SET", key, "garbage"});
     if (loss == Loss::short_head) command(server, {"SET", key, bytes.substr(0, 60)});
     if (loss == Loss::other_version) command(server, {"SETRANGE", key, "0", "\x7f"});
-    if (loss == Loss::names_cut) command(server, {"SET", key, bytes.substr(0, 111)});
+    if (loss == Loss::names_cut) command(server, {"SET", key, bytes.substr(0, 116)});
     if (loss == Loss::payload_cut) command(server, {"SET", key, bytes.substr(0, bytes.size() - 1)});
   }
   bool finds(std::string_view what) {

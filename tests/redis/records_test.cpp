@@ -46,8 +46,8 @@ TEST_CASE("a message lies on the server in these bytes") {
         "05000000"
         "00000000" +
             number_bytes(now) + number_bytes(now + 7'000) + number_bytes(now) + number_bytes(7'000) +
-            number_bytes(0) + number_bytes(0) + number_bytes(-1) + "202020202020" + number_bytes(0) + "0000" +
-            number_bytes(0) + hex("a/bk1") +
+            number_bytes(0) + number_bytes(0) + number_bytes(-1) + hex(std::string(kNonceBytes, ' ')) +
+            number_bytes(0) + "0000" + number_bytes(0) + hex("a/bk1") +
             "0f000000"
             "0100"
             "0400" +

@@ -12,7 +12,7 @@ namespace fq {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kHeadBytes = 111;
+constexpr size_t kHeadBytes = 105 + kNonceBytes;
 constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256, kExpired = 1024;  // of the flags
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,

@@ -11,8 +11,9 @@
 
 namespace fq {
 
-/// By which a client's receipts are told from those of others: 30 bits.
-inline constexpr size_t kNonceBytes = 6;
+/// By which a client's receipts, and its session, are told from those of others: 55 random bits. Of two that
+/// have the same the first that leaves gives back what both hold.
+inline constexpr size_t kNonceBytes = 11;
 
 /// Of a whole record; the views lie in it.
 struct MessageRecord {

@@ -1,7 +1,8 @@
 -- text - numbers as Redis has to be told them, bytes in order, and what texts begin with.
 local M = {}
 
-M.NONCE_BYTES = 6  -- of a session: lists of them are one behind the other, and members of sets begin with one
+M.NONCE_BYTES = 11  -- of a session: lists of them are one behind the other, and members of sets begin with one
+M.NO_NONCE = '           '
 
 -- `..` writes what is above 10^14 as 1.2345678901234e+14: every id, tag and time goes through here. Whole numbers are written
 -- in half the time as such. An argument of redis.call by itself may be a number: there the server writes all its digits. One

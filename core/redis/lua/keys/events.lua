@@ -7,7 +7,7 @@
 -- came from it, or of what was pushed the values that its turn rests on, and its tags.
 -- core/redis/records/event_records.h is its twin.
 local M = {}
-local EVENT = '<BddddddI4c6BHc0I4c0'
+local EVENT = '<BddddddI4c11BHc0I4c0'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
   unscheduled = 17, skipped = 18, left = 19, arrived = 20, died = 21, leaving = 22, set = 23}
@@ -50,7 +50,7 @@ function M.note(call, m, kind, more)
 end
 
 -- Likewise, of no message.
-function M.note_of(call, path, kind, more) M.note(call, {id = 0, serial = 0, nonce = '      ', path = path}, kind, more) end
+function M.note_of(call, path, kind, more) M.note(call, {id = 0, serial = 0, nonce = text.NO_NONCE, path = path}, kind, more) end
 
 -- Of so long ago all are told; nil: what the root says of it is no time. Nothing may be thrown away by that.
 function M.horizon(told)

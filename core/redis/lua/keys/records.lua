@@ -15,9 +15,9 @@ local VERSION = 1
 --   attempts in force, crashes; deliveries, priority, bytes of the payload, the process that holds it; pushed,
 --   timer, since, ttl, serial, began, how long it is told of after its end (-1: as the queue says); nonce; the expected run that
 --   was charged, and the bytes of the path below which it was; bytes of what its steps have put out
-local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dHd'
-M.HEAD_BYTES = 111
-M.HEAD_AND_NAMES_END = (111 + 255 + 64 - 1) .. ''  -- the last byte, as GETRANGE takes it
+local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc11dHd'
+M.HEAD_BYTES = 116
+M.HEAD_AND_NAMES_END = (M.HEAD_BYTES + 255 + 64 - 1) .. ''  -- the last byte, as GETRANGE takes it
 -- Flags, from the lowest bit on: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it
 -- holds that key; it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps;
 -- it is on its way to another queue; it is dead since it was not started in time.

@@ -189,7 +189,7 @@ function M.add(call, p, waits)
   if call.n + call.step > records.ID_MAX then error(redis.error_reply('FQIDS there is none left')) end
   local m = {id = call.n + call.step, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
-    nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
+    nonce = text.NO_NONCE, rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
     bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0, ticks = 0,
     top_bytes = 0, step_bytes = 0}
   call.n = m.id
