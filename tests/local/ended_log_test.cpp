@@ -216,6 +216,35 @@ TEST_CASE("many that were told for a moment do not stay for the few that are tol
   CHECK(shelf.find(300, later)->tenant == std::string(200, 't'));
 }
 
+TEST_CASE("a record that is copied forward for its output takes the place of no later one") {
+  for (const RecordType before : {RecordType::buried, RecordType::acked}) {
+    Shelf shelf;
+    EndedRecord first = record_of(1);
+    first.verdict = before;  // acked: its worker was killed before the queue was told
+    first.output = EndedOutput{"said", ""};
+    shelf.add(first);
+    for (uint64_t id = 2; id <= kEndedFileRecords; ++id) shelf.add(record_of(id, 1000));
+    EndedRecord last = record_of(1);
+    last.verdict = RecordType::cancelled;
+    last.ended_wall_ms = kNow - 1;  // the clock was set back
+    shelf.add(last);
+    const auto check = [&] {
+      REQUIRE(shelf.find(1, kNow + 2000));
+      CHECK(same(*shelf.find(1, kNow + 2000), last));
+      CHECK(shelf.told(kNow + 2000) == std::vector<uint64_t>{1});
+      CHECK(shelf.log->output(MessageId{1}, kNow)->value().out == "said");
+    };
+    check();
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      REQUIRE(shelf.log->sweep(kNow + 2000, EndedLog::Depth::records).ok());
+      check();
+      shelf.reopen();
+      check();
+    }
+    CHECK_FALSE(shelf.disk.exists("ended/1"));
+  }
+}
+
 TEST_CASE("what a killed worker left of an output goes, what is written now or kept stays") {
   Shelf shelf;
   shelf.add(with_file(shelf, 1, 100));

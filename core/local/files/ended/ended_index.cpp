@@ -32,7 +32,9 @@ Result<void> EndedIndex::refresh(Disk& disk) {
     FileHeads& heads = files_[file];
     FQ_TRY_SET(heads.end, scan_ended(disk, file, heads.end, [&](const EndedPlace& place) {
                  heads.places.push_back(place);
-                 newest_[place.id] = place;
+                 EndedPlace& newest = newest_.try_emplace(place.id, place).first->second;
+                 if (place.verdict != RecordType::buried || newest.verdict == RecordType::buried)
+                   newest = place;
                  if (place.has_output) newest_outputs_[place.id] = place;
                }));
   }

@@ -21,7 +21,7 @@ class EndedIndex {
   Result<void> refresh(Disk& disk);
   /// By number, which is by age.
   const std::map<uint32_t, FileHeads>& files() const { return files_; }
-  /// None: there is no record about it.
+  /// None: there is no record about it. Told for its output only: there is no other.
   const EndedPlace* newest(uint64_t id) const { return find(newest_, id); }
   /// Whether there is no newer record about the same message.
   bool is_newest(const EndedPlace& place) const { return is(newest(place.id), place); }

@@ -255,12 +255,15 @@ Result<void> EndedLog::drop_output(const EndedPlace& place) {
   return copied ? Result<void>() : remove_output(disk_, MessageId{place.id}, place.until_wall_ms);
 }
 
-/// What is still told of a file, into the one that is written.
+/// What is still told of a file, into the one that is written. There it stands behind the later records of its
+/// message, and says that it takes the place of none.
 Result<void> EndedLog::move_forward(const EndedIndex::FileHeads& heads, int64_t now_wall_ms) {
   for (const EndedPlace& place : heads.places) {
     if (!index_.tells(place, now_wall_ms)) continue;
-    FQ_TRY_SET(const std::optional<EndedRecord> record, read_ended(disk_, place));
-    if (record) FQ_TRY(add(*record));
+    FQ_TRY_SET(std::optional<EndedRecord> record, read_ended(disk_, place));
+    if (!record) continue;
+    if (!index_.is_newest(place)) record->verdict = RecordType::buried;
+    FQ_TRY(add(*record));
   }
   return write_out();
 }

@@ -25,7 +25,7 @@ struct EndedOutput {
 
 struct EndedRecord {
   MessageId id{};
-  RecordType verdict = RecordType::acked;  // acked, cancelled; buried: dead, told for its output only
+  RecordType verdict = RecordType::acked;  // acked, cancelled; buried: told for its output only
   int64_t until_wall_ms = 0;               // told until then
   int64_t ended_wall_ms = 0;
   int64_t pushed_wall_ms = 0;
