@@ -2,7 +2,7 @@
 //
 // What comes due was set by a clock that is an hour behind: the command that comes next finds its time
 // passed, and the time after that is far away.
-#include "tests/crash/late_clock.h"
+#include "tests/process/late_clock.h"
 #include "tests/crash/operations.h"
 
 namespace fq::test {

@@ -1,7 +1,7 @@
 // step_workloads - the stories of steps and schedules whose every crash state is recovered.
 #include "tests/crash/crash_states.h"
 // Tests.
-#include "tests/crash/late_clock.h"
+#include "tests/process/late_clock.h"
 
 namespace fq::test {
 

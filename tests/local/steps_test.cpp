@@ -133,6 +133,19 @@ TEST_CASE("the step that is one too many, and its limit, are named") {
   CHECK(steps.wait(job.receipt, "more", std::span(&other, 1)).error().text == limit);
 }
 
+TEST_CASE("a step of the wall clock moves no sleep") {
+  SpoolFixture q;
+  const uint64_t id = q.push("m");
+  const Delivery job = q.lease();
+  const int64_t step_ms = GENERATE(3'600'000, -3'600'000);
+  q.clock.set_wall_ms(q.clock.wall_ms() + step_ms);
+  REQUIRE_FALSE(q.door().steps()->sleep(job.receipt, "nap", 5'000, 0).value().over);
+  q.clock.advance(4'000);
+  CHECK(q.get(id).state == State::delayed);
+  q.clock.advance(1'000);
+  CHECK(q.get(id).state == State::ready);
+}
+
 TEST_CASE("a sleep whose release is damaged costs no attempt: the lease ends, and the message sleeps on") {
   SpoolFixture q;
   const uint64_t id = q.push("m");

@@ -301,7 +301,7 @@ Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Repla
   merged.key = old.key;
   merged.terms = old.terms;
   if (old.blob) merged.doomed.add({*old.blob, old.payload_bytes});
-  const Now now = gate().now();
+  const Now now = merged.now = gate().now();
   MessageItem kept = old;
   Need unused;  // it takes the place of another
   FQ_TRY(merged.batch.prepare({&message, 1}, {}, now.wall_ms, merged.blobs, unused));
@@ -342,7 +342,8 @@ Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, boo
     const std::optional<SlotIndex> slot = schedule().messages().find(plan.id);
     if (!slot) return Obstacle::none;
     const Entry& entry = schedule().messages().entry(*slot);
-    same = entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
+    same = store().wall_of(merged.now.boot_ms) == merged.now.wall_ms &&
+           entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
            waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
     const bool due = schedule().timers().is_due(entry, now.boot_ms);
     if (!same || due) return same = false, Obstacle::none;

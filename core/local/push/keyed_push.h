@@ -63,6 +63,7 @@ class KeyedPush : private Linked {
   /// A record, with what its views point to.
   struct Replacement {
     Replacement(Link& link, Upkeep& upkeep) : blobs(link, upkeep), doomed(link) {}
+    Now now;  // by which its times are told
     ReplacedRecord record;
     std::string key;
     std::string terms;

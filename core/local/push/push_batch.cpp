@@ -104,6 +104,13 @@ void PushBatch::describe(const NewMessage& message, MessageId behind, int64_t ne
   }
 }
 
+void PushBatch::set_times(std::span<const NewMessage> messages, int64_t wall_ms) {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    items_[i].pushed_wall_ms = wall_ms;
+    items_[i].due_wall_ms = due_wall_ms(messages[i], wall_ms);
+  }
+}
+
 Result<void> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                                 int64_t wall_ms, PushedBlobs& blobs, Need& need, int64_t next_wall_ms) {
   FQ_TRY(blobs.begin(messages));

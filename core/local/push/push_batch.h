@@ -23,6 +23,8 @@ class PushBatch {
   /// message whose end each waits for because of its key, or none for all.
   Result<void> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                        int64_t wall_ms, PushedBlobs& blobs, Need& need, int64_t next_wall_ms = 0);
+  /// As if they had been prepared at that time. Nothing else changes, nor does what they take.
+  void set_times(std::span<const NewMessage> messages, int64_t wall_ms);
   std::vector<MessageItem>& items() { return items_; }
 
  private:

@@ -105,7 +105,7 @@ Result<void> PushWriter::check_room(std::span<const NewMessage> messages, Messag
 Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                                     bool lazy, const Precondition& precondition, int64_t next_wall_ms,
                                     const Companion* companion) {
-  const Now now = gate().now();
+  Now now = gate().now();
   PushedBlobs blobs(link_, upkeep_);
   Need need;
   FQ_TRY(batch_.prepare(messages, behind, now.wall_ms, blobs, need, next_wall_ms));
@@ -128,6 +128,12 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
   FQ_TRY(when_there_is_room(all, [&](bool may_grow) -> Result<Obstacle> {
     // Repeated in another segment after damage was met: what was appended has been carried over.
     if (appended.end != 0) return Obstacle::none;
+    if (const int64_t wall_ms = store().wall_of(now.boot_ms); wall_ms != now.wall_ms) {
+      // The wall clock was set, while a long payload was written say.
+      now.wall_ms = wall_ms;
+      batch_.set_times(messages, wall_ms);
+      encode_pushed(body_, batch_.items(), lazy);
+    }
     gate().fire_timers(now, 1);
     appended.refused = precondition && !precondition(now);
     if (appended.refused) return Obstacle::none;

@@ -211,6 +211,8 @@ bool Gate::apply_some() {
   const uint16_t count = header_field::count.of(whole);
   const int64_t at_wall_ms = header_field::at_wall_ms.of(whole);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
+  const int64_t step_ms = position < header.clock_position ? header.clock_step_ms : int64_t{0};
+  MessageItem told;  // by the clock as it is
   Linked linked;
   uint32_t index = 0;
   while (const MessageItem* item = reader.next()) {
@@ -222,8 +224,13 @@ bool Gate::apply_some() {
     }
     if (index <= header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
+    if (step_ms != 0 && item->due_wall_ms > 0) {
+      told = *item;
+      told.due_wall_ms += step_ms;
+      item = &told;
+    }
     link(txn, *item, reader.item_bytes(), id, position + kRecordHeaderBytes + reader.item_offset(),
-         at_wall_ms, linked);
+         at_wall_ms + step_ms, linked);
     linked.need += need_of(*item);
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};

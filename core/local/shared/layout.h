@@ -193,6 +193,8 @@ struct SegmentHeader {
   Shared<uint64_t> serial_limit_pending;
   Shared<uint64_t> limits_position;  // where the pending LIMITS record ends
   Shared<int64_t> wall_minus_boot_ms;
+  Shared<int64_t> clock_step_ms;      // by which the wall clock was set last
+  Shared<uint64_t> clock_position;    // of that record; those before it tell times by the clock of then
   Shared<uint64_t> pending_messages;  // room kept for pushed records that are not applied yet
   Shared<uint64_t> pending_tenants;
   Shared<uint64_t> pending_cells;

@@ -36,7 +36,7 @@ Result<StepPause> StepPauses::sleep(const Receipt& receipt, std::string_view nam
   step.id = MessageId{message_under(receipt)};
   step.name = name;
   step.kind = StepKind::sleep;
-  step.at_wall_ms = clock().wall_ms();
+  step.at_wall_ms = gate().now().wall_ms;
   step.until_wall_ms =
       delay_ms ? step.at_wall_ms + std::min(*delay_ms, kLatestMs) : std::min(until_wall_ms, kLatestMs);
   step.gives_back = step.until_wall_ms > step.at_wall_ms;

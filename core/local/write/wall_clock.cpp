@@ -31,11 +31,14 @@ Result<void> WallClock::follow() {
   return locked([&]() -> Result<void> {
     const int64_t noted = header().wall_minus_boot_ms;
     if (std::abs(measured - noted) <= kClockStepMs) return {};
+    // What was pushed before the last step is not linked yet: the next command tries again.
+    if (header().applied_end < header().clock_position) return {};
     // A full queue has no room for it: the next command tries again.
     if (writer_.room_for(Purpose::event, record_bytes(body)) != Obstacle::none) return {};
     const Now now = gate().now();
     Change change(link_, {now.boot_ms, now.boot_ms + measured});
-    change.append(body);
+    change.txn().set(header().clock_position, change.append(body));
+    change.txn().set(header().clock_step_ms, measured - noted);
     change.txn().set(header().wall_minus_boot_ms, measured);
     change.commit();
     return {};
