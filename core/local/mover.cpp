@@ -14,7 +14,9 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kMovesAtOnce = 64;  // between two syncs; chosen: what a killed process leaves to be finished
+// Between two syncs; chosen: what a killed process leaves to be finished, and what is in memory meanwhile.
+constexpr size_t kMovesAtOnce = 64;
+constexpr uint64_t kMovedBytesAtOnce = 16 * 1024 * 1024;  // of long payloads; the last one may exceed it
 
 }  // namespace
 
@@ -43,13 +45,14 @@ Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest&
   FQ_TRY(Mover(*to, open_).finish(*lock));
   from_.crossing().note_some();
   to->crossing().note_some();
-  for (size_t at = 0; at < ids.size() && !reply.error; at += kMovesAtOnce)
-    FQ_TRY(move_some(ids.subspan(at, std::min(kMovesAtOnce, ids.size() - at)), request, *to, reply));
+  while (reply.items.size() < ids.size() && !reply.error)
+    FQ_TRY(move_some(ids.subspan(reply.items.size()), request, *to, reply));
   from_.crossing().note_nothing_moves();
   to->crossing().note_nothing_moves();
   return reply;
 }
 
+/// The first of them, as many as go at once.
 Result<void> Mover::move_some(std::span<const MessageId> ids, const MoveRequest& request, MovingQueue& to,
                               MoveReply& reply) {
   OtherEnd there{0, request.to, to.crossing().own_mark()};
@@ -59,12 +62,17 @@ Result<void> Mover::move_some(std::span<const MessageId> ids, const MoveRequest&
   };
   Sent sent;
   sent.from = {there.token, from_.location().queue, from_.crossing().own_mark()};
+  uint64_t bytes = 0;
   for (const MessageId id : ids) {
+    if (sent.all.size() == kMovesAtOnce || bytes >= kMovedBytesAtOnce) break;
     SentOne& one = sent.all.emplace_back();
     one.id = id;
     one.place = reply.items.size();
     FQ_TRY_SET(MoveResult result, from_.crossing().send(id, there, objection, one.parcel));
-    if (result.what != MoveResult::What::moved) sent.all.pop_back();
+    if (result.what == MoveResult::What::moved)
+      bytes += one.parcel.long_payload.size();
+    else
+      sent.all.pop_back();
     reply.items.push_back(std::move(result));
   }
   if (sent.all.empty()) return {};

@@ -176,6 +176,15 @@ for look in default slow; do
 done
 is 'what had arrived has left' '' "$(states default)"
 
+# Payloads are in memory while their messages are on their way: of long ones only some go at once.
+fresh; fq queue create slow
+for _ in 1 2 3 4 5; do head -c 5000000 /dev/zero | fq push >/dev/null; done
+FQ_KILL_AT=move.settled:1 fq move --all --yes --to slow >/dev/null 2>&1
+is 'it was killed behind some' 137 $?
+is 'of five times 5 MB four go at once' '5 ready / 1 ready 2 ready 3 ready 4 ready' "$(states default) / $(states slow)"
+gives 0 '' fq move --all --yes --to slow
+is 'the rest follows' '1 ready 2 ready 3 ready 4 ready 5 ready' "$(states default)$(states slow)"
+
 # One that is copied forward while it is looked at is not missed: its twin would be served here as well.
 for copied in default slow; do
   begin
