@@ -120,7 +120,7 @@ Result<void> RedisEngine::guard(Descriptor socket) const {
   FQ_TRY_SET(access.place, parse_redis_place(worker.spool));
   if (tls_ != nullptr) access.place.tls = tls_();
   access.library = &library_;
-  access.link = std::make_shared<ServerLink>(access.place, worker.password);
+  access.link = link_for_signs(access.place, worker.password);
   Guard(access, worker, std::move(socket)).run();
   return {};
 }

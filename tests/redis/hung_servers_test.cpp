@@ -97,9 +97,11 @@ TEST_CASE("a guard sees to its worker's messages on servers that answer while an
 }
 
 TEST_CASE("who lives on servers that answer is heard by them while others of their cluster hang") {
+  const std::string options = GENERATE("", "&timeout=20s&connect=20s");  // however long a call may take
+  CAPTURE(options);
   TestCluster cluster(5);
   give_nobody_up(cluster);
-  OnCluster s(16, cluster);
+  OnCluster s(16, cluster, options);
   std::vector<NewMessage> messages;
   std::vector<std::string> names;
   for (int i = 0; i < 200; ++i) names.push_back("t" + std::to_string(i));

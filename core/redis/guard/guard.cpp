@@ -62,7 +62,7 @@ Guard::Heard Guard::listen() {
     const Heard heard = hear();
     if (heard == Heard::end || heard == Heard::death) return heard;
     if (system_clock().boot_ms() < look_ms) continue;
-    if (is_stopped(pid_)) tell(all(), {"stopped"});
+    if (is_stopped(pid_)) tell(all(), [](size_t) { return std::vector<std::string>{"stopped"}; });
     look_ms = system_clock().boot_ms() + kRenewMs;
   }
 }
@@ -118,10 +118,23 @@ std::vector<size_t> Guard::all() const {
 }
 
 /// And that it lives, whatever else. What fails is made up for by the next.
-void Guard::tell(const std::vector<size_t>& shards, const std::vector<std::string>& words) {
+std::vector<size_t> Guard::tell(const std::vector<size_t>& shards, const MakeWords& words) {
+  std::vector<size_t> more;
   Round round(*link_);
-  for (const size_t shard : shards) round.add(shards_[shard], words, is_heard_[shard]);
+  for (const size_t shard : shards) {
+    const auto hear = [&more, shard](const Reply& reply) {
+      if (has_more_due(reply) || reply.at(1).at(0).number == 1) more.push_back(shard);
+    };
+    round.add(shards_[shard], words(shard), is_heard_[shard], hear);
+  }
   round.tell();
+  return more;
+}
+
+bool Guard::tell_at_last(std::vector<size_t> shards, const MakeWords& words) {
+  const int64_t until_ms = system_clock().boot_ms() + kRenewMs;
+  while (!shards.empty() && system_clock().boot_ms() < until_ms) shards = tell(shards, words);
+  return shards.empty();
 }
 
 std::vector<size_t> Guard::heard(std::vector<size_t> shards) const {
@@ -145,22 +158,12 @@ void Guard::see_to_jobs() {
 }
 
 bool Guard::tell_death() {
-  for (std::vector<size_t> shards = all(); !shards.empty();) shards = tell_death(shards);
-  if (jobs_.empty()) tell(heard(all()), {"leave"});
-  return heard(all()).size() == shards_.size();
-}
-
-std::vector<size_t> Guard::tell_death(const std::vector<size_t>& shards) {
-  std::vector<size_t> more;
-  Round round(*link_);
-  for (const size_t shard : shards) {
-    const auto hear = [&more, shard](const Reply& reply) {
-      if (reply.at(1).at(0).number == 1) more.push_back(shard);
-    };
-    round.add(shards_[shard], {"died", kept_in(shard)}, is_heard_[shard], hear);
-  }
-  round.tell();
-  return more;
+  bool is_done = tell_at_last(all(), [this](size_t shard) {
+    return std::vector<std::string>{"died", kept_in(shard)};
+  });
+  if (is_done && jobs_.empty())
+    is_done = tell_at_last(heard(all()), [](size_t) { return std::vector<std::string>{"leave"}; });
+  return is_done && heard(all()).size() == shards_.size();
 }
 
 std::string Guard::kept_in(size_t shard) const {

@@ -8,6 +8,7 @@
 
 // System.
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -42,11 +43,14 @@ class Guard {
   std::vector<size_t> all() const;
   /// Those that have heard what they were told last.
   std::vector<size_t> heard(std::vector<size_t> shards) const;
-  void tell(const std::vector<size_t>& shards, const std::vector<std::string>& words);
+  /// What is told to a shard.
+  using MakeWords = std::function<std::vector<std::string>(size_t shard)>;
+  /// Those that have more to do: that is due before it, or of it.
+  std::vector<size_t> tell(const std::vector<size_t>& shards, const MakeWords& words);
+  /// Until none has, but for no longer than the others can do without a word. False: some have.
+  bool tell_at_last(std::vector<size_t> shards, const MakeWords& words);
   void see_to_jobs();
   bool tell_death();
-  /// Those that have more to give back.
-  std::vector<size_t> tell_death(const std::vector<size_t>& shards);
   /// As the server's program reads it.
   std::string kept_in(size_t shard) const;
 

@@ -47,4 +47,9 @@ Result<Reply> CallsAtOnce::answer(size_t call, const Shard::Again& again) {
   return each.shard.change(each.function, each.arguments.words(), again, &each.first);
 }
 
+Result<Reply> CallsAtOnce::answer_once(size_t call) {
+  Call& each = calls_[call];
+  return each.shard.change_once(each.function, each.arguments.words(), &each.first);
+}
+
 }  // namespace fq

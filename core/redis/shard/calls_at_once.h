@@ -29,6 +29,8 @@ class CallsAtOnce {
   /// Once for each: see Shard::change().
   Result<Reply> answer(size_t call, Shard::Lost lost);
   Result<Reply> answer(size_t call, const Shard::Again& again);
+  /// Likewise: see Shard::change_once().
+  Result<Reply> answer_once(size_t call);
 
  private:
   static constexpr size_t kInFlightMax =

@@ -42,6 +42,7 @@ bool LifeSign::add_holdings_to(Round& round) {
   }
   round.add(shard_, {"holds", telling_->heard_serial, telling_->leases, telling_->runs, telling_->calls},
             is_heard_, [this](const Reply& reply) {
+              if (has_more_due(reply)) return end_telling("");  // again behind the next sign
               const bool more = reply.at(1).at(0).number == 1;
               if (!more) end_telling(shard_.server_run());
             });

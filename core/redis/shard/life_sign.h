@@ -20,7 +20,7 @@ namespace fq {
 class LifeSign {
  public:
   LifeSign(const ServerAccess& access, const std::string& tag, const std::string& nonce)
-      : shard_(access.beside(), tag, nonce) {}
+      : shard_(access.for_signs(), tag, nonce) {}
 
   const std::shared_ptr<Holdings>& holdings() const { return holdings_; }
   /// From now on it is a worker's, and `shard` has heard so.

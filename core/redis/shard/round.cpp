@@ -33,7 +33,7 @@ void Round::tell_those(const std::vector<Part*>& parts) {
   calls.send(kToldAtOnce);
   for (size_t i = 0; i < parts.size(); ++i) {
     const Result<Reply> said =
-        calls.is_lost(i) ? Error{ErrorKind::io, {}, 0} : calls.answer(i, Shard::Lost::is_repeated);
+        calls.is_lost(i) ? Error{ErrorKind::io, {}, 0} : calls.answer_once(i);
     parts[i]->is_heard = said.ok();
     if (said && parts[i]->hear) parts[i]->hear(*said);
   }

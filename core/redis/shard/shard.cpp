@@ -17,12 +17,9 @@ namespace fq {
 namespace {
 
 constexpr int kTicksMax = 100;  // for schedules that stay due, before a call gives up
-// Chosen. What is due comes before a call, 64 timers in one, some 20 s for a million: who comes behind them
-// waits, and is told only where more comes due all the time than servers do.
-constexpr int64_t kDueMsMax = 120'000;
+constexpr int64_t kSignMs = 3'000;  // chosen: of 15 s it may come to several times that
 constexpr int kLoadsMax = 3;  // a failover may take a library away that was just loaded
 
-bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 bool is_crossing_due(const Reply& reply) { return reply.at(0).at(6).number == 1; }
 bool is_one_of(std::string_view function, std::span<const std::string_view> all) {
@@ -36,6 +33,12 @@ bool is_overdrawn(std::string_view function, const Reply& reply) {
 }
 
 }  // namespace
+
+std::shared_ptr<ServerLink> link_for_signs(RedisPlace place, const std::string& password) {
+  place.connect_ms = std::min(place.connect_ms, kSignMs);
+  place.call_ms = std::min(place.call_ms, kSignMs);
+  return std::make_shared<ServerLink>(place, password);
+}
 
 namespace {
 
@@ -228,6 +231,16 @@ Result<Reply> Shard::change(std::string_view function, const std::vector<std::st
   return change({function, arguments, Lost::is_repeated, {}, first, again});
 }
 
+Result<Reply> Shard::change_once(std::string_view function, const std::vector<std::string_view>& arguments,
+                                 FirstTry* first) {
+  Call call{function, arguments, Lost::is_repeated, {}, first};
+  Doubt doubt(*access_.link);
+  Result<void> seen_to;
+  Result<Reply> reply = doubt.told(change_now(call, doubt, seen_to));
+  if (reply && has_more_due(*reply)) FQ_TRY(std::move(seen_to));
+  return reply;
+}
+
 Result<Reply> Shard::change_both(const std::string& other, std::string_view function,
                                  const std::vector<std::string_view>& arguments) {
   return change({function, arguments, Lost::is_unknown, other});
@@ -257,15 +270,21 @@ bool Shard::is_of_its_queue() {
   return (" " + told->text + " ").find(" " + place + " ") != std::string::npos;
 }
 
+Result<Reply> Shard::change_now(Call& call, Doubt& doubt, Result<void>& seen_to) {
+  Result<Reply> called = call_with_room(call, doubt);
+  if (!called && call.other.empty()) return named(std::move(called).error());
+  FQ_TRY_SET(Reply reply, std::move(called));
+  see_to_crossings(reply);
+  seen_to = see_to_schedules(reply);
+  return reply;
+}
+
 Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {
   const int64_t until_ms = system_clock().boot_ms() + kDueMsMax;
   for (int ticks = 0; ticks < kTicksMax && system_clock().boot_ms() < until_ms;) {
-    Result<Reply> called = call_with_room(call, doubt);
-    if (!called && call.other.empty()) return named(std::move(called).error());
-    FQ_TRY_SET(Reply reply, std::move(called));
-    see_to_crossings(reply);
-    Result<void> seen_to = see_to_schedules(reply);
-    if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
+    Result<void> seen_to;
+    FQ_TRY_SET(Reply reply, change_now(call, doubt, seen_to));
+    if (!has_more_due(reply)) return reply;  // what was asked for is done, whatever became of them
     FQ_TRY(std::move(seen_to));
     if (is_schedule_due(reply)) ++ticks;
   }
@@ -309,6 +328,8 @@ void Shard::listens_no_more(std::string_view tenant) { static_cast<void>(change(
 
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
+Result<Reply> Shard::tick_once() { return change_once("change", {"cancel"}); }
+
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   std::vector<std::string_view> words;
   const std::string full_count = std::to_string(full_ ? full_->size() : 0);
@@ -327,7 +348,7 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
     if (is_due && see_to_schedules(reply)) continue;
     const int64_t now_ms = reply.at(0).at(0).number, due_ms = reply.at(0).at(1).number;
     due_in_ms_ = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
-    if (!has_more(reply) || ticks == kTicksMax) return reply;
+    if (!has_more_due(reply) || ticks == kTicksMax) return reply;
     FQ_TRY(tick());
   }
 }

@@ -24,6 +24,13 @@ namespace fq {
 /// What the server's clock said in a call, by its reply: see pace.lua for how the shard's time differs.
 inline int64_t clock_in(const Reply& reply) { return reply.at(0).at(7).number; }
 
+/// What is due comes before what is asked for: with more of it than one call does, nothing else was done.
+inline bool has_more_due(const Reply& reply) { return reply.at(0).at(2).number == 1; }
+
+/// Chosen. What is due comes before a call, 64 timers in one, some 20 s for a million: who comes behind them
+/// waits, and is told only where more comes due all the time than servers do.
+inline constexpr int64_t kDueMsMax = 120'000;
+
 /// In one reply: with the longest payloads 32 MiB, half of what a reply may have.
 inline constexpr size_t kMessagesPerCall = 64;
 
@@ -38,9 +45,14 @@ class Renewer;
 /// Another queue of the place, by name.
 using OpenMoveTarget = std::function<Result<std::unique_ptr<MoveTarget>>(const std::string& queue)>;
 
+/// A link by which it is said that sessions live, and nothing else: whatever its URL allows, it waits for no
+/// server so long that the others end a session of which they hear nothing meanwhile.
+std::shared_ptr<ServerLink> link_for_signs(RedisPlace place, const std::string& password);
+
 /// What the shards of one queue have together.
 struct SharedAccess {
   std::shared_ptr<ServerLink> beside;  // for other threads than the queue's
+  std::shared_ptr<ServerLink> signs;   // see link_for_signs()
   std::shared_ptr<Renewer> renewer;
   std::string nonce;  // of the session
 };
@@ -71,9 +83,16 @@ struct ServerAccess {
 
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {
+    return by(shared ? shared->beside : std::make_shared<ServerLink>(place, password));
+  }
+  /// For the thread that says that a session lives.
+  ServerAccess for_signs() const { return by(shared ? shared->signs : link_for_signs(place, password)); }
+
+ private:
+  ServerAccess by(std::shared_ptr<ServerLink> other) const {
     ServerAccess access = *this;
     access.bells.reset();
-    access.link = shared ? shared->beside : std::make_shared<ServerLink>(place, password);
+    access.link = std::move(other);
     return access;
   }
 };
@@ -141,6 +160,9 @@ class Shard {
   using Again = std::function<Result<Words>()>;
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
                        const Again& again, FirstTry* first = nullptr);
+  /// Likewise by one call, which waits for nothing that is due: see has_more_due().
+  Result<Reply> change_once(std::string_view function, const std::vector<std::string_view>& arguments,
+                            FirstTry* first = nullptr);
   /// To be sent with those of other shards.
   Result<FunctionCall> prepare(std::string_view function, const std::vector<std::string_view>& arguments);
   /// Changes something of this one and of another, by its tag, at once.
@@ -167,8 +189,9 @@ class Shard {
     return access_.link->ask(commands);
   }
   std::optional<int64_t> told_ms() const { return access_.told_ms(); }
-  /// Does what is due and nothing else.
+  /// Does what is due and nothing else: all of it, or as much as one call does.
   Result<Reply> tick();
+  Result<Reply> tick_once();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
   Result<std::vector<std::string>> keys(std::string& cursor);
   /// Of the policy that is kept for all queues of the place.
@@ -220,6 +243,8 @@ class Shard {
   Result<Reply> change(Call call);
   /// Until nothing is due before it.
   Result<Reply> change_at_last(Call& call, Doubt& doubt);
+  /// Before what is due is done. `seen_to`: whether the client's part of that is.
+  Result<Reply> change_now(Call& call, Doubt& doubt, Result<void>& seen_to);
   /// Calls it, again where it lacked room and was lent some.
   Result<Reply> call_with_room(Call& call, Doubt& doubt);
   Result<Reply> call(Call& call, Doubt& doubt);

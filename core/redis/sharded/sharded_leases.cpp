@@ -3,12 +3,18 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <utility>
+// fq, below us.
+#include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/leases/lease_words.h"
 
 namespace fq {
 
 namespace {
+
+// Chosen: so long what is due in some shards keeps who looks for work from the others, in each look.
+constexpr int64_t kDueMs = 100;
 
 /// All of them in one go, so that how often each was changed is of one moment, nearly.
 constexpr std::array<std::string_view, 1> kChanges = {"ops"};
@@ -35,20 +41,27 @@ Result<bool> ShardedLeases::is_idle(std::optional<size_t>& busy) {
 }
 
 Result<void> ShardedLeases::do_what_is_due() {
+  const int64_t until_ms = system_clock().boot_ms() + kDueMs;
   const std::vector<size_t> due = visits_.due();
+  std::set<size_t> more;
   for (const size_t shard : due) {
-    const Result<Reply> done = shards_.at(shard).shard().tick();
+    Result<Reply> done = shards_.at(shard).shard().tick_once();
+    while (done && has_more_due(*done) && system_clock().boot_ms() < until_ms)
+      done = shards_.at(shard).shard().tick_once();
     if (!done && !serves_nothing(done.error())) return done.error();
     if (!done) visits_.cannot_do(shard, done.error());
+    if (done && has_more_due(*done)) more.insert(shard);
   }
+  visits_.put_off(std::move(more));
   return due.empty() ? Result<void>() : visits_.look(true);
 }
 
-/// Each of these takes nothing and is told of what is new. What does not answer is passed over: it keeps
-/// that.
+/// Each of these takes nothing and is told of what is new. What does not answer, or has more to do before, is
+/// passed over: it keeps that.
 Result<void> ShardedLeases::call(const std::vector<size_t>& shards, const LeaseRequest& request,
                                  LeaseReply& reply) {
   for (const size_t shard : shards) {
+    if (visits_.is_put_off(shard)) continue;
     uint64_t bytes = 0;
     const auto added = add(request, shard, 0, bytes, reply, {});
     if (added) continue;
@@ -162,7 +175,7 @@ Result<void> ShardedLeases::look(const LeaseRequest& request, bool fresh, LeaseR
   Pass pass{{}, request.look ? 0 : request.want, request.bytes_max};
   if (!request.tenant.empty()) pass.only = shards_.of_tenant(request.tenant);
   FQ_TRY(take(request, pass, reply));
-  if (pass.only && (request.look || request.watch)) {
+  if (pass.only && (request.look || request.watch) && !visits_.is_put_off(*pass.only)) {
     uint64_t bytes = 0;
     FQ_TRY_SET(const RedisLeases::Added seen, add(request, *pass.only, 0, bytes, reply, {}));
     pass.servable = seen.servable;
@@ -186,7 +199,7 @@ Result<void> ShardedLeases::look(const LeaseRequest& request, bool fresh, LeaseR
   }
   reply.why_empty = WhyEmpty::nothing;
   busy_.reset();
-  if (request.wait && request.until_idle && visits_.are_all_there()) {
+  if (request.wait && request.until_idle && visits_.are_all_there() && !visits_.is_any_put_off()) {
     FQ_TRY_SET(const bool idle, is_idle(busy_));
     if (idle) reply.why_empty = WhyEmpty::idle;
   }
@@ -211,12 +224,16 @@ Awaiting::State ShardedLeases::listen_for_idle() {
 
 Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
+  const int64_t due_until_ms = system_clock().boot_ms() + kDueMsMax;
   // Who comes for news alone is to have all of it: by what was known before others would be passed over.
   const bool only_news = request.watch && request.want == 0 && !request.look && !request.wait;
   for (bool fresh = only_news;; fresh = true) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
+    // What comes once nothing is left that is due there is there already for whoever comes now.
+    const bool goes_on = request.wait ? !waiting.is_over() : system_clock().boot_ms() < due_until_ms;
+    if (is_nothing && visits_.is_any_put_off() && goes_on) continue;
     // Whoever came for what there is would come in vain. A worker that stays serves the others, and says so.
     const bool stays = request.watch && !request.until_idle;
     const bool may_be_in_vain = is_nothing && request.tenant.empty() && !stays;

@@ -24,6 +24,7 @@ constexpr int64_t kUndoneMs = 1'000;  // so long what could not be done is not t
 ServerAccess shared_access(ServerAccess access) {
   SharedAccess shared;
   shared.beside = std::make_shared<ServerLink>(access.place, access.password);
+  shared.signs = link_for_signs(access.place, access.password);
   shared.renewer = std::make_shared<Renewer>();
   shared.nonce = draw_base32(kNonceBytes);
   access.shared = std::make_shared<const SharedAccess>(std::move(shared));

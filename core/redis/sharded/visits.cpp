@@ -169,7 +169,7 @@ int64_t Visits::look_ms() const {
 
 void Visits::begin() {
   for (size_t shard = 0; shard < all_.size(); ++shard)
-    all_[shard].is_spent = shards_.why_let_alone(shard) != nullptr;
+    all_[shard].is_spent = shards_.why_let_alone(shard) != nullptr || is_put_off(shard);
   purses_.begin();
 }
 
@@ -220,7 +220,7 @@ bool Visits::is_any_open() const {
 std::vector<size_t> Visits::wanting() const {
   std::vector<size_t> found;
   for (size_t shard = 0; shard < all_.size(); ++shard) {
-    if (all_[shard].weight > 0 && !all_[shard].is_open) found.push_back(shard);
+    if (all_[shard].weight > 0 && !all_[shard].is_open && !is_put_off(shard)) found.push_back(shard);
   }
   return found;
 }

@@ -41,6 +41,10 @@ class Visits {
   void lost(size_t shard, Error error);
   /// What is due there cannot be done now: for a while it is as one that does not answer.
   void cannot_do(size_t shard, const Error& error);
+  /// In these more is due than was done now: the others have their turns before.
+  void put_off(std::set<size_t> shards) { put_off_ = std::move(shards); }
+  bool is_put_off(size_t shard) const { return put_off_.contains(shard); }
+  bool is_any_put_off() const { return !put_off_.empty(); }
   /// None of them was lost.
   bool are_all_there() const { return faults_.empty(); }
   /// What is told is without them.
@@ -95,6 +99,7 @@ class Visits {
   std::mt19937_64 random_;
   std::set<size_t> watched_;
   std::vector<size_t> with_news_;
+  std::set<size_t> put_off_;
   std::map<size_t, Error> faults_;  // of those that did not answer last
   uint64_t waiters_ = 0;            // of the shard that has the most
   int64_t looked_at_ms_ = -1;       // by our clock

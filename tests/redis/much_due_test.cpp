@@ -1,0 +1,150 @@
+// much_due_test - one shard has more due than servers do in many calls: that is no matter of the others.
+
+// System.
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <future>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/redis/guard/guard_words.h"
+#include "core/redis/guard/packet.h"
+// Tests.
+#include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kLeastMs = 8'000;  // of the 15 s of a session, for who is heard each 5 s
+
+/// Of servers that never come to an end of what is due.
+const fq::Library& slow_library() {
+  static const std::string text = [] {
+    const std::string_view line = "local FIRED = 64";
+    std::string all(redis_library().text);
+    return all.replace(all.find(line), line.size(), "local FIRED = 0");
+  }();
+  static const fq::Library library{redis_library().name, text, redis_library().commands};
+  return library;
+}
+
+const RedisEngine& slow_engine() {
+  static const RedisEngine engine(slow_library(), no_password, false, nullptr, a_command_key);
+  return engine;
+}
+
+/// Two shards, and a message in each that somebody holds by living; then more is due in the second one for ever.
+struct MuchDue {
+  MuchDue() {
+    for (size_t shard = 0; shard < accounts.size(); ++shard) accounts.at(shard) = account_in(*s.queue, shard);
+    for (const std::string& account : accounts) held.push_back(push_one(*s.queue, account, "held"));
+  }
+  ~MuchDue() { command(s.server, {"FLUSHALL"}); }  // else who leaves waits for all that is due
+  MuchDue(const MuchDue&) = delete;
+  MuchDue& operator=(const MuchDue&) = delete;
+
+  void hold(Queue& by) const {
+    LeaseRequest by_living;
+    by_living.want = held.size();
+    for (size_t count = 0; count < held.size();) count += by.lease(by_living).value().deliveries.size();
+  }
+  /// In a process that is dead then.
+  void hold_and_die() const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto queue = s.another();
+      hold(*queue);
+      ::_exit(0);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(status == 0);
+  }
+  std::string nonce() const {
+    const Reply sessions = command(s.server, {"ZRANGE", tag_of(s.server, 0) + "s", "0", "-1"});
+    REQUIRE(sessions.items.size() == 1);
+    return sessions.at(0).text;
+  }
+  void begin() {
+    NewMessage late = message_for(accounts[1]);
+    late.delay_ms = 1;
+    REQUIRE(!answered(s.queue->push({&late, 1})).error);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  /// So long the session has at least on the other shard, in so much time.
+  int64_t least_left_ms(int64_t watch_ms) const {
+    const std::string sessions = tag_of(s.server, 0) + "s", nonce = this->nonce();
+    int64_t least = INT64_MAX;
+    for (const int64_t end_ms = system_clock().boot_ms() + watch_ms; system_clock().boot_ms() < end_ms;) {
+      const Reply time = command(s.server, {"TIME"});
+      const Reply end = command(s.server, {"ZSCORE", sessions, nonce});
+      if (!end.is_text()) return 0;
+      const int64_t now_ms = std::stoll(time.at(0).text) * 1'000 + std::stoll(time.at(1).text) / 1'000;
+      least = std::min(least, static_cast<int64_t>(std::stod(end.text)) - now_ms);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return least;
+  }
+
+  Sharded s{2, slow_engine()};
+  std::array<std::string, 2> accounts;
+  std::vector<MessageId> held;
+};
+
+}  // namespace
+
+TEST_CASE("who lives is heard on each shard while one of them has much that is due") {
+  MuchDue m;
+  std::atomic<int> holds{0};
+  const Relay relay(m.s.server, [&](const std::string& asked) {
+    for (size_t at = 0; (at = asked.find("holds", at)) != std::string::npos; ++at) ++holds;
+    return std::string();
+  });
+  const auto queue = open_on(slow_engine(), relay.spool());
+  m.hold(*queue);
+  m.begin();
+  CHECK(m.least_left_ms(14'000) > kLeastMs);
+  CHECK(holds >= 3);  // one to the other shard, and one in each round to this, which cannot hear it yet
+  command(m.s.server, {"FLUSHALL"});
+}
+
+TEST_CASE("what a dead worker's job has left stays its own while another shard has much that is due") {
+  MuchDue m;
+  m.hold_and_die();
+  m.begin();
+  int ends[2], job[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  REQUIRE(::pipe2(job, O_CLOEXEC) == 0);
+  Descriptor workers(ends[0]), guards(ends[1]), its(job[0]), jobs(job[1]);
+  const GuardedWorker worker{m.s.server.spool(), "", m.nonce(),
+                             {tag_of(m.s.server, 0), tag_of(m.s.server, 1)}, ::getpid()};
+  answered(send_packet(workers, packet_of(worker), -1));
+  answered(send_packet(workers, packet_of({&m.held[0], 1}, {}), its.get()));
+  its.close();
+  auto guard = std::async(std::launch::async, [&] { return slow_engine().guard(std::move(guards)); });
+  workers.close();
+  CHECK(m.least_left_ms(17'000) > kLeastMs);
+  command(m.s.server, {"FLUSHALL"});
+  jobs.close();
+}
+
+TEST_CASE("who looks for work is served by the other shards while one has much that is due") {
+  MuchDue m;
+  m.hold(*m.s.queue);
+  push_one(*m.s.queue, m.accounts[1], "behind what is due");
+  const MessageId ready = push_one(*m.s.queue, m.accounts[0], "ready");
+  m.begin();
+  LeaseReply reply;
+  CHECK(ms_of([&] { reply = answered(m.s.queue->lease(for_a_minute(2))); }) < kSoonMs);
+  REQUIRE(reply.deliveries.size() == 1);
+  CHECK(reply.deliveries[0].id == ready);
+}
+
+}  // namespace fq::test
