@@ -3,18 +3,24 @@
 
 // System.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/redis/guard/packet.h"
+#include "core/redis/guard/worker_guard.h"
 // Tests.
 #include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -71,7 +77,45 @@ struct GuardedLease {
   std::future<Result<void>> guard;
 };
 
+/// That reads nothing, and says which process it is.
+struct DeafGuard {
+  DeafGuard() {
+    std::ofstream(program) << "#!/bin/sh\necho $$ >" << told << ".new; mv " << told << ".new " << told
+                           << "; exec sleep 1000\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  }
+  ~DeafGuard() { std::filesystem::remove(program); }
+  DeafGuard(const DeafGuard&) = delete;
+  DeafGuard& operator=(const DeafGuard&) = delete;
+  void kill() const {
+    pid_t pid = 0;
+    wait_until([&] { return static_cast<bool>(std::ifstream(told) >> pid); });
+    ::kill(pid, SIGKILL);
+    REQUIRE(::waitpid(pid, nullptr, 0) == pid);
+    std::filesystem::remove(told);
+  }
+  const std::string program = "/tmp/fq-deaf-guard." + std::to_string(::getpid()), told = program + ".pid";
+};
+
 }  // namespace
+
+TEST_CASE("a guard that died costs one job its guard, whatever it had not read") {
+  const DeafGuard deaf;
+  ServerAccess access;
+  access.guard_program = deaf.program.c_str();
+  WorkerGuard guard(access, "nonce", {});
+  const std::array<MessageId, 1> ids = {MessageId{1}};
+  const auto hold = [&] {
+    const Result<std::optional<int>> held = guard.hold_for_job(ids, {});
+    if (held && *held) ::close(**held);
+    return held.ok();
+  };
+  REQUIRE(hold());
+  deaf.kill();
+  CHECK(!hold());
+  REQUIRE(hold());
+  deaf.kill();
+}
 
 TEST_CASE("a worker is read as it was told, and not when a byte of it is missing") {
   const GuardedWorker told{"redis://h/?prefix=p", "secret", "abcdef", {"fq1:fq:{default:0:0}:"}, 1234};

@@ -44,6 +44,10 @@ int spawn(const char* program, int socket) {
   return failed;
 }
 
+/// Which also says so by what it had not read. Any other error passes, and a guard whose worker hangs up would
+/// take it for dead.
+bool is_gone(const Error& error) { return error.sys == EPIPE || error.sys == ECONNRESET; }
+
 }  // namespace
 
 WorkerGuard::~WorkerGuard() {
@@ -77,7 +81,7 @@ Result<std::optional<int>> WorkerGuard::hold_for_job(std::span<const MessageId> 
   do {
     const size_t count = std::min(ids.size(), kGuardedIdsMax);
     Result<void> told = send_packet(socket_, packet_of(ids.first(count), limit_ms), its.get());
-    if (!told && told.error().sys == EPIPE) socket_.close();  // it is gone: the next job has another
+    if (!told && is_gone(told.error())) socket_.close();  // the next job has another
     FQ_TRY(std::move(told));
     ids = ids.subspan(count);
   } while (!ids.empty());
