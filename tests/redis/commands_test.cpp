@@ -2,6 +2,11 @@
 // no other, whatever stands on the server.
 #include "tests/redis/command_fixture.h"
 
+// System.
+#include <atomic>
+// Tests.
+#include "tests/redis/relay.h"
+
 namespace fq::test {
 
 TEST_CASE("a command that was pushed with the key is run by whoever has it") {
@@ -207,6 +212,45 @@ TEST_CASE("forged ones in a page of many are left out, and others come in their 
   REQUIRE(reply.deliveries.size() == good.size());
   for (size_t i = 0; i < good.size(); ++i) CHECK(reply.deliveries[i].id == good[i]);
   CHECK(reply.lost == 100);
+}
+
+TEST_CASE("verdicts that were taken are told so where what was leased behind them cannot be looked at") {
+  Commands c;
+  std::atomic<bool> is_refused{false};
+  const Relay relay(c.server, [&](const std::string& asked) {
+    const bool is_policy = asked.find("_look") != std::string::npos && asked.find("policy") != std::string::npos;
+    return is_refused && is_policy ? "-LOADING it is started\r\n" : "";
+  });
+  const auto queue = open_on(told_time_engine(), relay.spool(), &c.clock);
+  Settle done;
+  c.push(message_for("t", "first"));
+  done.receipt = answered(queue->lease({})).deliveries.at(0).receipt;
+  is_refused = true;
+  LeaseRequest next;
+  next.want = 2;
+  SECTION("what was given before is given") {
+    const MessageId second = c.push(message_for("t", "second"));
+    const MessageId third = c.push();
+    const SettleReply reply = answered(queue->settle({&done, 1}, &next));
+    CHECK(reply.items.at(0) == SettleStatus::ok);
+    CHECK(!reply.error);
+    REQUIRE((reply.next && reply.next->deliveries.size() == 1));
+    CHECK(reply.next->deliveries[0].id == second);
+    is_refused = false;
+    const LeaseReply again = answered(queue->lease({}));
+    REQUIRE(again.deliveries.size() == 1);
+    CHECK(again.deliveries[0].id == third);
+  }
+  SECTION("where that is nothing, why is said") {
+    const MessageId second = c.push();
+    const SettleReply reply = answered(queue->settle({&done, 1}, &next));
+    CHECK(reply.items.at(0) == SettleStatus::ok);
+    CHECK(reply.error.has_value());
+    is_refused = false;
+    const LeaseReply again = answered(queue->lease({}));
+    REQUIRE(again.deliveries.size() == 1);
+    CHECK(again.deliveries[0].id == second);
+  }
 }
 
 }  // namespace fq::test

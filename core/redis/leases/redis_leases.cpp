@@ -255,6 +255,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
     return shard_.change("work", arguments.words(), words_again);
   };
   Result<Reply> asked = ask();
+  progress.is_answered = asked.ok();
   is_unheard_ = !asked && (is_unheard_ || asked.error().kind == ErrorKind::io);
   if (!asked) return std::move(asked).error();
   const Reply answer = std::move(asked).value();
@@ -262,6 +263,9 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
   for (const Settle& item : items) note_over(item.receipt);
   progress.by_living = next != nullptr && next->hold == Hold::process;
+  // In the place of what is buried or passed over others come.
+  const size_t taken = answer.at(3).items.size() / 4;
+  if ((next != nullptr && next->watch) || (taken > 0 && progress.by_living)) session_.keep_alive();
   const size_t before = reply.deliveries.size();
   if (Result<void> added = add_deliveries(answer.at(3), reply, progress); !added) {
     is_unheard_ = true;  // of those that were not read
@@ -275,10 +279,6 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   note_lost(answer.at(9), reply);
   const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
   FQ_TRY(add_news(answer.at(6), now_ms, reply));
-  const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
-  if (is_session) session_.keep_alive();
-  // In the place of what was buried or passed over others come.
-  const size_t taken = answer.at(3).items.size() / 4;
   if ((bell & kListens) != 0 && taken == 0) shard_.bells()->note(shard_.bell());
   progress.is_full = taken >= kMessagesPerCall || given < taken || !answer.at(9).items.empty();
   progress.servable = answer.at(4).number == 1;
@@ -377,9 +377,11 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     const Result<void> worked =
         work(items.subspan(from, count), std::span(parts).subspan(from, count), next, progress,
              next != nullptr ? *reply.next : none, answers, sent && from == 0 ? &*sent : nullptr);
-    // Of the first piece it says that nothing was done; of a later one that is true of that alone.
-    if (!worked && worked.error().kind != ErrorKind::io && from == 0) return worked.error();
-    if (!worked) reply.error = worked.error();
+    // Of the first piece it says that nothing was done; of a later one that is true of that alone; and of one
+    // that is answered what was leased behind it is not lost where a part of that cannot be looked at.
+    const bool is_done = progress.is_answered, has_next = reply.next && !reply.next->deliveries.empty();
+    if (!worked && !is_done && worked.error().kind != ErrorKind::io && from == 0) return worked.error();
+    if (!worked && !(is_done && has_next)) reply.error = worked.error();
     size_t answered = 0;
     for (size_t i = from; i < from + count; ++i) {
       const bool was_sent = parts[i].fault == SettleStatus::ok;

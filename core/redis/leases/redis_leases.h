@@ -87,7 +87,8 @@ class RedisLeases {
     size_t want = 0;
     uint64_t bytes_left = 0;
     bool by_living = false;  // what it gets is held so
-    bool is_full = false;    // the last call gave all that it may
+    bool is_answered = false;  // the last call, whatever became of what it gave
+    bool is_full = false;      // and gave all that it may
     bool servable = false, is_idle = false;
     std::string_view loans = {};
     Paid paid = {};
