@@ -34,7 +34,7 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
       .number(static_cast<uint8_t>(wanted.watch))
       .number(static_cast<uint8_t>(again))
       .number(static_cast<double>(heard.serial))
-      .number(static_cast<uint8_t>(bell))
+      .number(static_cast<uint8_t>(bell | (wanted.until_idle ? kAsksIdle : 0)))
       .number(static_cast<uint8_t>(heard.news.size()))
       .raw(heard.news);
   return packer.bytes();

@@ -236,11 +236,10 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   if (next != nullptr) FQ_TRY(check_.may_lease(*next));
   const size_t want = std::min(progress.want, kMessagesPerCall);
   const unsigned bell = sent != nullptr ? sent->bell : bell_word(progress);
-  const unsigned asked_too = next != nullptr && next->until_idle ? kAsksIdle : 0;
   ArgumentList arguments;
   const auto words = [&](unsigned again) -> Result<Words> {
     std::string wanted =
-        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard(), bell | asked_too);
+        bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard(), bell);
     FQ_TRY_SET(arguments, arguments_of(items, parts, wanted.append(progress.loans),
                                        next == nullptr ? std::string_view() : next->tenant));
     return Words(arguments.words());
