@@ -26,12 +26,14 @@ int64_t DeadLetters::due_ms() {
 /// Cancels some that have had their time. Needs: the lock, and that their record finds room.
 Obstacle DeadLetters::drop_some(const Now& now) {
   std::array<SlotIndex, kDroppedMax> slots;
+  std::array<size_t, kDroppedMax> blobs_before;
   const size_t there = schedule().views().oldest_dead(slots);
   const int64_t kept_ms = std::min<int64_t>(header().settings.dead_retention_ms, kNever / 4);
   size_t count = 0;
   Obstacle obstacle = Obstacle::none;
   while (count < there && schedule().messages().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {
     if (endings_.lacks_note(RecordType::cancelled, slots[count])) obstacle = Obstacle::note;
+    blobs_before[count] = mutator_.blobs().size();
     const Entry& entry = schedule().messages().entry(slots[count++]);
     find_step_blobs(link_, entry, mutator_.blobs());
     if ((entry.flags & kEntryBlob) == 0) continue;
@@ -39,7 +41,9 @@ Obstacle DeadLetters::drop_some(const Now& now) {
       mutator_.blobs().push_back(*place);
   }
   if (obstacle != Obstacle::none) return obstacle;
-  events_.append(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now);
+  const size_t done = events_.append(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now);
+  // The others live, and may be kicked before their turn comes.
+  if (done < count) mutator_.blobs().resize(blobs_before[done]);
   return Obstacle::none;
 }
 
