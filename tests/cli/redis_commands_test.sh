@@ -56,7 +56,7 @@ is 'no error has the key' 0 "$(cat "$work"/err "$work"/out | grep -c 'only tests
 
 # What was not signed, by this key, for this message.
 id=$(fq push -- touch "$evil")
-on_server "$id" "local n = struct.unpack('<I4', r, 119) return string.sub(r, 1, 118) .. struct.pack('<I4', n - 68) .. string.sub(r, 123, 54 + n) .. string.sub(r, 123 + n)"
+on_server "$id" "local n = struct.unpack('<I4', r, 124) return string.sub(r, 1, 123) .. struct.pack('<I4', n - 68) .. string.sub(r, 128, 59 + n) .. string.sub(r, 128 + n)"
 gives 0 "message $id: was buried and not run: its command is not signed" fq worker --drain
 is 'planted' 'dead its command is not signed' "$(reason "$id")"
 is 'and the log says so' 'buried its command is not signed' "$(fq log "$id" --json | jq -r 'select(.event == "buried") | "\(.event) \(.reason)"')"
