@@ -19,14 +19,14 @@ thread_local int allocations = 0;  // while it was
 
 }  // namespace
 
-void* operator new(size_t bytes) {
+[[gnu::noinline]] void* operator new(size_t bytes) {
   if (is_held) ++allocations;
   void* const made = std::malloc(bytes);
   if (made == nullptr) throw std::bad_alloc();
   return made;
 }
-void operator delete(void* made) noexcept { std::free(made); }
-void operator delete(void* made, size_t) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made, size_t) noexcept { std::free(made); }
 
 namespace fq::test {
 

@@ -4,6 +4,8 @@
 // System.
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 // Tests.
@@ -213,6 +215,28 @@ TEST_CASE("a database other than the first is among the rights where the URL nam
   CHECK(words_in(rules).count("+select") == 1);
   const RedisPlace first = answered(parse_redis_place("redis+unix:///s?prefix=shop"));
   CHECK(words_in(rights_of(first, redis_library())).count("+select") == 0);
+}
+
+TEST_CASE("a server is asked about no command that is not whole") {
+  const std::set<std::string> others = {"time", "info", "scan", "fcall", "fcall_ro"};  // they begin with no key
+  const std::string text(redis_library().text);
+  const size_t begin = text.find("local BEHIND = {"), end = text.find('}', begin);
+  REQUIRE(end != std::string::npos);
+  std::map<std::string, int64_t> behind;
+  const std::regex each("(\\w+) = (\\d)");
+  const auto from = text.begin() + static_cast<std::ptrdiff_t>(begin);
+  for (std::sregex_iterator at(from, text.begin() + static_cast<std::ptrdiff_t>(end), each), none; at != none; ++at)
+    behind[(*at)[1]] = std::stoll((*at)[2]);
+  Guarded s;
+  std::set<std::string> commands = words_in(redis_library().commands);
+  commands.merge(words_in(client_commands()));
+  for (const std::string& command : commands) {
+    if (others.contains(command)) continue;
+    CAPTURE(command);
+    const int64_t arity = s.run({"COMMAND", "INFO", command}).at(0).at(1).number;
+    const int64_t words = 2 + behind[command];
+    CHECK((arity > 0 ? words == arity : words >= -arity));
+  }
 }
 
 }  // namespace fq::test

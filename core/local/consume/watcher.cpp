@@ -70,13 +70,12 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
     }));
   }
   for (const auto& [lease, what] : changed) {
-    watched_.erase(lease.id);
     const Receipt receipt(lease.id, lease.serial, mark());
     if (what != LeaseChange::What::extended) {
+      watched_.erase(lease.id);
       reply.changes.push_back({receipt, what, 0});
       continue;
     }
-    watched_[lease.id] = lease;
     FQ_TRY(walk_events(
         link_, lease.id, lease.event_position,
         [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
@@ -86,6 +85,7 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
           }
           return false;
         }));
+    watched_[lease.id] = lease;
   }
   // Where a fault came in between, those that were not told are found by the next look.
   changes_seen_ = seen;

@@ -17,7 +17,9 @@ namespace fq {
 namespace {
 
 constexpr int kTicksMax = 100;  // for schedules that stay due, before a call gives up
-constexpr int64_t kSignMs = 3'000;  // chosen: of 15 s it may come to several times that
+// Chosen: of 15 s it may come to the first once, as all are waited for together, and to the second once for each
+// server that hangs and is let alone for a while then.
+constexpr int64_t kSignMs = 3'000, kSignConnectMs = 1'000;
 constexpr int kLoadsMax = 3;  // a failover may take a library away that was just loaded
 
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
@@ -35,7 +37,7 @@ bool is_overdrawn(std::string_view function, const Reply& reply) {
 }  // namespace
 
 std::shared_ptr<ServerLink> link_for_signs(RedisPlace place, const std::string& password) {
-  place.connect_ms = std::min(place.connect_ms, kSignMs);
+  place.connect_ms = std::min(place.connect_ms, kSignConnectMs);
   place.call_ms = std::min(place.call_ms, kSignMs);
   return std::make_shared<ServerLink>(place, password);
 }

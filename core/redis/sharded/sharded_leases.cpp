@@ -191,7 +191,7 @@ Result<void> ShardedLeases::look(const LeaseRequest& request, bool fresh, LeaseR
   }
   reply.next_wake_ms = visits_.next_due_ms();
   reply.why_empty = WhyEmpty::none;
-  reply.partial = !visits_.are_all_there();
+  reply.partial = !visits_.are_all_there() || visits_.is_any_put_off();
   if (reply.deliveries.empty() || shards_.is_attended()) visits_.tell_lost();
   if (!reply.deliveries.empty()) {
     if (request.watch) reply.more = pass.servable;
@@ -232,7 +232,8 @@ Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
     // What comes once nothing is left that is due there is there already for whoever comes now.
-    const bool goes_on = request.wait ? !waiting.is_over() : system_clock().boot_ms() < due_until_ms;
+    const bool stays_for_due = request.wait || (!request.watch && system_clock().boot_ms() < due_until_ms);
+    const bool goes_on = stays_for_due && !waiting.is_over();
     if (is_nothing && visits_.is_any_put_off() && goes_on) continue;
     // Whoever came for what there is would come in vain. A worker that stays serves the others, and says so.
     const bool stays = request.watch && !request.until_idle;

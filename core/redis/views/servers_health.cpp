@@ -73,10 +73,11 @@ DoctorRow memory_row(const Server& server) {
 }
 
 /// None: what tells it is not loaded yet, or cannot be called, and then nothing of a queue can.
-std::optional<DoctorRow> rights_row(Server& server, const Library& library) {
-  const std::string function = std::string(library.name) + "_rights";
+std::optional<DoctorRow> rights_row(Server& server, const ServerAccess& access) {
+  const std::string function = std::string(access.library->name) + "_rights";
+  const std::string key = access.place.key("rights");  // there is none, and it may be worked on
   const Result<Reply> told =
-      server.call(std::array<std::string_view, 4>{"FCALL", function, "0", client_commands()});
+      server.call(std::array<std::string_view, 5>{"FCALL", function, "0", client_commands(), key});
   if (!told || told->kind == Reply::Kind::error) return std::nullopt;
   if (told->items.empty())
     return DoctorRow{"rights", server.name() + ": this user may do what fq needs", Health::ok, ""};
@@ -151,7 +152,7 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
     rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
     for (DoctorRow& each : std::array{level_row(server), disk_row(server), memory_row(server)})
       rows.push_back(std::move(each));
-    if (std::optional<DoctorRow> rights = rights_row(server, *access.library))
+    if (std::optional<DoctorRow> rights = rights_row(server, access))
       rows.push_back(*std::move(rights));
     return {};
   });
