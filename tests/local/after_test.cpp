@@ -9,8 +9,9 @@ namespace fq::test {
 namespace {
 
 uint64_t push_after(SpoolFixture& q, const std::string& payload, std::vector<MessageId> after,
-                    std::vector<MessageId> after_any = {}) {
+                    std::vector<MessageId> after_any = {}, std::optional<int64_t> delay_ms = {}) {
   NewMessage message{.tenant = "t", .payload = as_bytes(payload)};
+  message.delay_ms = delay_ms;
   message.after = std::move(after);
   message.after_any = std::move(after_any);
   const Result<PushReply> reply = q.door().push({&message, 1});
@@ -62,6 +63,32 @@ TEST_CASE("who is held is carried forward, and still waits for what it waited fo
   q.check_clean();
   CHECK(q.ack(second) == SettleStatus::ok);
   CHECK(q.drain() == "c held dead");
+  q.check_clean();
+}
+
+TEST_CASE("a step of the wall clock moves no delay of who is held, edited or carried forward") {
+  constexpr int64_t kHourMs = 3'600'000;
+  SpoolFixture q;
+  const MessageId first{q.push("first")};
+  const uint64_t held = push_after(q, "held", {first}, {}, 5 * kHourMs);
+  const int64_t step_ms = GENERATE(6 * kHourMs, -6 * kHourMs);
+  q.clock.set_wall_ms(q.clock.wall_ms() + step_ms);
+  q.reopen();
+  const bool is_edited = GENERATE(true, false);
+  if (is_edited) {
+    MessagePatch patch;
+    patch.priority = 5;
+    REQUIRE(q.door().edit(MessageId{held}, patch).value() == SettleStatus::ok);
+  } else {
+    q.outlive_first_file();
+    q.lose_segment();
+  }
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  CHECK(q.get(held).state == State::delayed);
+  q.clock.advance(5 * kHourMs - 60'000);
+  CHECK(q.get(held).state == State::delayed);
+  q.clock.advance(60'000);
+  CHECK(q.get(held).state == State::ready);
   q.check_clean();
 }
 

@@ -157,6 +157,34 @@ TEST_CASE("a dead worker's message waits for what its job left behind, and comes
   q.check_clean();
 }
 
+TEST_CASE("a dead worker's message waits for what its job left behind in a segment that was made anew, too") {
+  SpoolFixture q;
+  q.push("m");
+  Worker worker(q);
+  worker.kill();
+  q.poison();
+  for (int i = 0; i < 3; ++i) {
+    q.clock.advance(10'000);
+    CHECK(q.lease_from(q.door(), {}).deliveries.empty());
+  }
+  CHECK(q.stats().leased == 1);
+}
+
+TEST_CASE("who makes a damaged segment anew alone keeps what it holds") {
+  SpoolFixture q;
+  const uint64_t id = q.push("m");
+  const LeaseReply leased = q.lease_from(q.door(), {});
+  REQUIRE(leased.deliveries.size() == 1);
+  q.poison();
+  q.push("other");
+  q.clock.advance(10'000);
+  CHECK(q.lease_from(q.door(), {.tenant = "nobody"}).deliveries.empty());  // a look at those that are dead
+  CHECK(q.get(id).state == State::leased);
+  CHECK(q.get(id).crashes == 0);
+  CHECK(q.ack(leased.deliveries[0]) == SettleStatus::ok);
+  q.check_clean();
+}
+
 TEST_CASE("what a survivor keeps hides nothing else of its dead worker, however much it is") {
   const size_t kept = GENERATE(1u, 63u, 64u, 65u, 200u);
   INFO("kept: " << kept);

@@ -104,9 +104,10 @@ Result<void> Carried::tell(Link& link) {
   }
   record_.message.terms = terms_;
   if (stored_.item.due_wall_ms < 0 && !snapshot_.due_from_release) record_.message.due_wall_ms = 0;
-  // One that a step holds has been served: a delay that a kick cut short does not come back.
-  const bool held_later = snapshot_.wakes_wall_ms != 0 && stored_.item.due_wall_ms > snapshot_.wakes_wall_ms;
-  if (snapshot_.suspended || held_later) record_.message.due_wall_ms = snapshot_.wakes_wall_ms;
+  // One that a step holds has been served: a delay that a kick cut short does not come back. And a delay goes by
+  // the boot's clock: when it ends by the wall may be another time by now.
+  const bool is_later = snapshot_.wakes_wall_ms != 0 && stored_.item.due_wall_ms > 0;
+  if (snapshot_.suspended || is_later) record_.message.due_wall_ms = snapshot_.wakes_wall_ms;
   record_.attempts = snapshot_.attempts;
   record_.attempts_max = snapshot_.attempts_max;
   record_.crashes = snapshot_.crashes;

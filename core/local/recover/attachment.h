@@ -73,7 +73,7 @@ class Attachment {
   Result<void> choose_files(Store& store, const ScanResult& scan);
   Result<void> take_over_numbers(Store& store);
   Result<void> adopt_boot(Store& store, const Replayed& replayed);
-  void carry_holders(Store& store, bool alone);
+  static void carry_holders(Store& store);
   Result<void> write_first_records(Store& store, const Replayed& replayed);
   Result<void> set_aside(uint32_t number, std::string what);
   Result<void> make_file(const FileKey& key);

@@ -227,7 +227,7 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY(remove_unusable(replayed.scan));
   FQ_TRY(choose_files(*store, replayed.scan));
   FQ_TRY(adopt_boot(*store, replayed));
-  carry_holders(*store, alone);
+  carry_holders(*store);
   FQ_TRY(take_over_numbers(*store));
   store->header().phase.store(Phase::working, std::memory_order_release);
   FQ_TRY(write_first_records(*store, replayed));
@@ -295,14 +295,15 @@ Result<void> Attachment::adopt_boot(Store& store, const Replayed& replayed) {
   return {};
 }
 
-void Attachment::carry_holders(Store& store, bool alone) {
+/// A process that still lives keeps what it holds; that nobody is attached says nothing of that, since whoever
+/// waits for this, and we ourselves, have let go of the segment.
+void Attachment::carry_holders(Store& store) {
   SegmentHeader& header = store.header();
   for (uint32_t i = 0; i < header.holders_used; ++i) {
     HolderSlot& holder = header.holders[i];
     if (holder.pid == 0) continue;
-    // Alone means that every holder is gone; else a process that still lives keeps what it holds.
-    const uint64_t now_there = alone ? 0 : process_started(holder.pid).value_or(0);
-    const uint64_t started = now_there == holder.started ? now_there : 0;
+    const bool lives = process_started(holder.pid).value_or(0) == holder.started;
+    const uint64_t started = lives ? holder.started.get() : 0;
     Txn txn = store.begin();
     txn.set(holder.started, started);
     txn.commit();

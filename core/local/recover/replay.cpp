@@ -251,6 +251,7 @@ class Replayer {
     txn.set(header_.holders[index].pid, pid);
     txn.set(header_.holders[index].started, started);
     txn.set(header_.holders[index].carried, 1);
+    txn.set(header_.holders[index].job_limit_ms, kNever);  // nobody knows it any more
     if (used < kHoldersMax) txn.set(header_.holders_used, used + 1);
     return static_cast<HolderIndex>(index);
   }
