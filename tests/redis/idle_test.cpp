@@ -50,6 +50,25 @@ TEST_CASE("a tenant of which something is set or waits is not forgotten, nor is 
   CHECK(idle.left().find("a/x") == std::string::npos);
 }
 
+TEST_CASE("a tenant that had nothing below it while a file was loaded goes by that file") {
+  IdleTenants idle;
+  constexpr int64_t kDayMs = 86'400'000;
+  const auto load = [&](const std::vector<TenantRule>& rules, uint64_t inode) {
+    return idle.queue->policy_load({{}, rules, {}}, {.inode = inode}).ok();
+  };
+  REQUIRE(load({{"acme", {{PolicyKey::rate, 1, kDayMs, {}}}}}, 1));
+  idle.serve("acme/u1");
+  forget_idle(*idle.queue, idle.clock, {"other"});
+  CHECK(idle.left().find("acme/u1") == std::string::npos);
+  CHECK(idle.left().find("n:acme ") != std::string::npos);  // its bucket fills
+  const bool has_rule = GENERATE(true, false);
+  REQUIRE((has_rule ? load({{"acme", {{PolicyKey::rate, 1, 1, {}}, {PolicyKey::burst, 9, 0, {}}}}}, 2) : load({}, 2)));
+  for (int i = 0; i < 2; ++i) push_one(*idle.queue, "acme/u1", "x");
+  LeaseRequest request = for_a_minute();
+  request.want = 9;
+  CHECK(answered(idle.queue->lease(request)).deliveries.size() == 2);
+}
+
 TEST_CASE("compact forgets all tenants that have nothing, and what so many were in the way of can be set") {
   IdleTenants idle;
   for (int thousand = 0; thousand < 11; ++thousand) {

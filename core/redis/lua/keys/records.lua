@@ -117,7 +117,7 @@ end
 
 -- A node: version, flags; its seat among its siblings, then the one of its own messages below it, with the ticks
 -- that a run takes and since when it gathers, if it does. How many stand in its rings is read by glance.cpp, too. Behind
--- that what few have: limits, until when it starts nothing, the name of its pool; then while nobody sat there the rules that it was held
+-- that what few have: limits, until when it starts nothing, the name of its pool; then the rules that it was held
 -- against last, see rules.lua; then of each set of pools how many stand in that ring, see rings.lua.
 local NODE = '<BBddddddddddddddd'
 local NODE_BYTES = 122
@@ -184,7 +184,7 @@ end
 function M.node_bytes(n)
   local own, l = n.own, n.limits
   local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
-  local met = n.joins == 0 and n.rules > 0
+  local met = n.rules > 0
   local flags = (n.seated and 1 or 0) + (own.seated and 2 or 0) + (n.blocked and 4 or 0) + (n.paused and 8 or 0) +
     (limited and LIMITED or 0) + (own.blocked and 32 or 0) + (n.listed and 64 or 0) +
     (met and MET or 0)

@@ -78,7 +78,7 @@ end
 function M.set_queue(call, values) set(call, '', values) end
 
 local function set_tenant(call, path, values)
-  seats.node(call, path).rules = call.rules
+  seats.node(call, path).rules = math.abs(call.rules)
   amounts.set(call, path, values, sums.of_tenant)
   return set(call, path, values)
 end
@@ -86,13 +86,14 @@ function M.set_tenant(call, path, values)
   if set_tenant(call, path, values) then count_pools(call) end
 end
 
--- Those for whom something comes and in whom nobody sat yet, with all above them: nothing runs there. What was set of one
--- made its node, and was unset since maybe: then nobody has told it of rules that came later. That it was held against these
--- rules it keeps, also where it has something and nobody sits.
+-- Those for whom something comes, with all above them, that were not held against these rules: a load tells only those that
+-- have messages or of which something is set. Others are new, or have stayed since something was set of them once, or since
+-- they still owe something and have nothing below.
 function M.meet(call, path)
-  if call.rules <= 0 then return end
+  local rules_now = math.abs(call.rules)
+  if rules_now == 0 then return end
   seats.each_node(call, seats.node(call, path), function(n)
-    if n.path == '' or n.joins > 0 or n.rules == call.rules then return end
+    if n.path == '' or n.rules == rules_now then return end
     set_tenant(call, n.path, rules.of(call, n.path))
     n.changed = true
   end)
