@@ -60,7 +60,7 @@ class LifeWorker {
     std::fprintf(stderr, "life: %s: %s\n", what, error.text.c_str());
     return std::nullopt;
   }
-  /// Nothing but pushes and settings may be refused.
+  /// Nothing but pushes, kicks and settings may be refused.
   template <class Value>
   bool did(const char* what, const Result<Value>& result) {
     if (result.ok()) return true;
@@ -80,12 +80,13 @@ class LifeWorker {
     const uint64_t dice = below(1'000);
     if (dice < 400) return push();
     if (dice < 880) return serve();
+    // What is kicked may have to be written as a push is.
     if (dice < 905)
       return static_cast<void>(
-          did("kick", queue_.mutate(Filter{.state = State::dead}, Action::kick, {}, 50)));
+          was_accepted("kick", queue_.mutate(Filter{.state = State::dead}, Action::kick, {}, 50)));
     if (dice < 915)
       return static_cast<void>(
-          did("kick", queue_.mutate(Filter{.state = State::delayed}, Action::kick, {}, 5)));
+          was_accepted("kick", queue_.mutate(Filter{.state = State::delayed}, Action::kick, {}, 5)));
     if (dice < 945) return cancel();
     if (dice < 965) return set();
     if (dice < 985) return look();
