@@ -2,11 +2,11 @@
 // journal.
 //
 // Under the exclusive lock, so no process is attached, and only where the queue is at rest: all is on disk,
-// nothing is leased, and no rate has tokens to come. The journal is read and never written, and the old segment stays whole and the
-// queue's own until the new one is renamed over it: a process that dies on the way leaves a queue as it was,
-// and a file that the next one to make a segment removes. The generation stays, so it need not be raised for
-// a file that may never come. What the journal does not tell (how the last messages ended, counts, times) is
-// carried over.
+// nothing is leased, and no rate has tokens to come. The journal is read and never written, and the old
+// segment stays whole and the queue's own until the new one is renamed over it: a process that dies on the
+// way leaves a queue as it was, and a file that the next one to make a segment removes. The generation
+// stays, so it need not be raised for a file that may never come. What the journal does not tell (how the
+// last messages ended, counts, times) is carried over.
 #include "core/local/recover/attachment.h"
 
 // System.
