@@ -75,29 +75,42 @@ void Flusher::tidy() {
   const uint64_t written_end = header.written_end.load(std::memory_order_relaxed);
   const uint64_t durable_end = header.durable_end.load(std::memory_order_acquire);
   if (header.committed_end.load(std::memory_order_acquire) <= std::max(written_end, durable_end)) return;
-  const Taken taken = header.flush.try_take();
   // The process that leads now writes our bytes as well.
-  if (taken != Taken::clean && taken != Taken::owner_died) return;
-  if (taken == Taken::owner_died) header.flush.consistent();
+  if (take_lock() != Taken::clean) return;
   // A failure costs nothing that was promised, and the next leader meets it again.
   static_cast<void>(lead_once(FlushGoal::tidy));
   header.flush.unlock();
 }
 
-Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patience) {
+void Flusher::try_sync() {
+  // Nobody was promised anything: the next leader meets a failure again.
+  if (take_lock() == Taken::clean) static_cast<void>(lead_and_tell(FlushGoal::durable));
+}
+
+Taken Flusher::take_lock() {
   SegmentHeader& header = gate_.header();
   const Taken taken = header.flush.try_take();
-  if (taken == Taken::clean || taken == Taken::owner_died) {
-    // Nothing to repair: durable_end only grows, and what the dead leader wrote is written again.
-    if (taken == Taken::owner_died) header.flush.consistent();
-    FQ_POINT("flush.taken");
-    Result<void> led = lead(goal);
-    header.flush.unlock();
-    FQ_POINT("flush.unlocked");
-    header.sync_event.fetch_add(1, std::memory_order_seq_cst);
-    if (header.sync_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.sync_event);
-    return led;
-  }
+  if (taken != Taken::owner_died) return taken;
+  // Nothing to repair: durable_end only grows, and what the dead leader wrote is written again.
+  header.flush.consistent();
+  return Taken::clean;
+}
+
+Result<void> Flusher::lead_and_tell(FlushGoal goal) {
+  SegmentHeader& header = gate_.header();
+  FQ_POINT("flush.taken");
+  Result<void> led = lead(goal);
+  header.flush.unlock();
+  FQ_POINT("flush.unlocked");
+  header.sync_event.fetch_add(1, std::memory_order_seq_cst);
+  if (header.sync_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.sync_event);
+  return led;
+}
+
+Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patience) {
+  SegmentHeader& header = gate_.header();
+  const Taken taken = take_lock();
+  if (taken == Taken::clean) return lead_and_tell(goal);
   if (taken == Taken::unusable)
     return Error{ErrorKind::io, gate_.object() + ": its flush lock is damaged", 0};
   header.sync_waiters.fetch_add(1, std::memory_order_seq_cst);
@@ -178,9 +191,6 @@ Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
     plan.target = header.tail;
     plan.awaited = header.servable_end < plan.target;
     plan.salvage = header.resealed_end > plan.durable_end;
-    ClockRecord clock;
-    std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
-    clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
     if (plan.salvage) {
       plan.failed_key = table.key(header.salvage_file);
       plan.failed_start = table.slot(header.salvage_file).start;
@@ -200,7 +210,9 @@ Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
       piece.to = slot.state == FileState::current ? plan.target : std::min<uint64_t>(plan.target, slot.end);
       if (piece.to <= piece.from && from < plan.target) throw RegionDamaged{"a journal file has no end"};
       piece.opened.start_position = slot.start;
-      piece.opened.clock = clock;
+      // Of then: it may be written a second time, after the clock was set.
+      std::memcpy(piece.opened.clock.boot_id, header.identity.boot_id, sizeof header.identity.boot_id);
+      piece.opened.clock.wall_minus_boot_ms = gate_.store().wall_minus_boot_at(slot.start);
       const std::optional<uint32_t> previous = slot.start == 0 ? std::nullopt : table.find(slot.start - 1);
       if (previous) piece.previous = table.key(*previous);
       piece.opened.previous_number = piece.previous.number;

@@ -58,9 +58,13 @@ class Flusher {
   Result<void> make_room();
   /// Before leaving: lazy bytes get as far as the kernel, from where a killed process cannot take them back.
   void tidy();
+  /// Without any wait for another process: one that leads now does it as well.
+  void try_sync();
 
  private:
   struct Patience;
+  Taken take_lock();
+  Result<void> lead_and_tell(FlushGoal goal);
   Result<void> take_turn(FlushGoal goal, uint32_t seen, Patience& patience);
   Result<void> lead(FlushGoal goal);
   Result<void> lead_once(FlushGoal goal);

@@ -185,7 +185,7 @@ Result<void> Attachment::rescue_ring(Store& old) {
         const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
         ClockRecord clock;
         std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
-        clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
+        clock.wall_minus_boot_ms = store_->wall_minus_boot_at(at);
         const OpenedRecord opened{number, at, record->seq, clock};
         FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
         FQ_TRY(last->sync_data());

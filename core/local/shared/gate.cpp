@@ -211,7 +211,7 @@ bool Gate::apply_some() {
   const uint16_t count = header_field::count.of(whole);
   const int64_t at_wall_ms = header_field::at_wall_ms.of(whole);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
-  const int64_t step_ms = position < header.clock_position ? header.clock_step_ms : int64_t{0};
+  const int64_t step_ms = header.wall_minus_boot_ms - store_.wall_minus_boot_at(position);
   MessageItem told;  // by the clock as it is
   Linked linked;
   uint32_t index = 0;

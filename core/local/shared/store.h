@@ -38,6 +38,11 @@ class Store {
 
   int64_t wall_of(int64_t boot_ms) const { return boot_ms + header().wall_minus_boot_ms; }
   int64_t boot_of(int64_t wall_ms) const { return wall_ms - header().wall_minus_boot_ms; }
+  /// By which clock the times are told that lie there in the ring: it holds one step of it at most.
+  int64_t wall_minus_boot_at(uint64_t position) const {
+    const int64_t step_ms = position < header().clock_position ? header().clock_step_ms.get() : int64_t{0};
+    return header().wall_minus_boot_ms - step_ms;
+  }
 
  private:
   std::unique_ptr<SegmentMemory> memory_;

@@ -20,6 +20,7 @@ constexpr uint32_t kSchedulesPerHold = 16;  // of the state lock, and in one tra
 Result<void> WallClock::follow() {
   const int64_t measured = clock().wall_ms() - clock().boot_ms();
   if (std::abs(measured - header().wall_minus_boot_ms.peek()) <= kClockStepMs) return {};
+  if (!is_step_on_disk()) link_.flusher().try_sync();
   // First: whoever dies in between leaves the step to be seen again.
   FQ_TRY(move_schedules(measured));
   FQ_POINT("clock.schedules_moved");
@@ -31,8 +32,8 @@ Result<void> WallClock::follow() {
   return locked([&]() -> Result<void> {
     const int64_t noted = header().wall_minus_boot_ms;
     if (std::abs(measured - noted) <= kClockStepMs) return {};
-    // What was pushed before the last step is not linked yet: the next command tries again.
-    if (header().applied_end < header().clock_position) return {};
+    // The next command tries again.
+    if (!is_step_on_disk()) return {};
     // A full queue has no room for it: the next command tries again.
     if (writer_.room_for(Purpose::event, record_bytes(body)) != Obstacle::none) return {};
     const Now now = gate().now();
@@ -43,6 +44,14 @@ Result<void> WallClock::follow() {
     change.commit();
     return {};
   });
+}
+
+/// What lies in the ring, or must be written again after a failed sync, is read by the clock of now or by the
+/// one before; no third one is known.
+bool WallClock::is_step_on_disk() {
+  const uint64_t written = std::min(header().ring_start.load(std::memory_order_acquire),
+                                    header().durable_end.load(std::memory_order_acquire));
+  return header().clock_step_ms.peek() == 0 || written > header().clock_position.peek();
 }
 
 /// A schedule is due by the wall; everything else that waits goes by the boot's clock.

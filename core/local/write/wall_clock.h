@@ -15,6 +15,7 @@ class WallClock : private Linked {
   Result<void> follow();
 
  private:
+  bool is_step_on_disk();
   Result<void> move_schedules(int64_t measured);
 
   Writer& writer_;
