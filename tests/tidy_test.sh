@@ -5,7 +5,7 @@
 #     each folder those below it and itself
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
-#   - a planted bug changes something; a test with threads says so
+#   - a planted bug changes something, and there is the test that sees it; a test with threads says so
 # usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -155,16 +155,31 @@ check_files() {
 
 # A planted bug that no longer finds its place would be a mistake that nothing looks for.
 check_planted_bugs() {
-  local kind rest name file
+  local list=tests/crash/planted_bugs kind rest name file program said
+  local planted cases
+  planted=$(mktemp) cases=$(mktemp -d)
   while read -r kind rest; do
     case $kind in
       bug) name=$rest ;;
       file) file=$rest ;;
-      sed) if sed "$rest" "$file" | cmp -s - "$file"; then echo "tests/crash/planted_bugs: $name changes nothing"; fi ;;
+      sed)
+        if ! sed "$rest" "$file" >"$planted" 2>&1; then
+          echo "$list: $name cannot be planted"
+        elif cmp -s "$planted" "$file"; then
+          echo "$list: $name changes nothing"
+        fi ;;
+      seen)
+        program=${rest%% *} said=${rest#* }
+        case $program in
+          *.sh) grep -qsF -- "${said#*: }" "tests/$program" ;;  # a variable may stand before the colon
+          *)  # the names of its cases, each in one piece
+            [ -e "$cases/$program" ] || cat "tests/${program#test_}"/*.cpp | tr '\n' ' ' | sed 's/" *"//g' >"$cases/$program"
+            grep -qF -- "\"$said\"" "$cases/$program" ;;
+        esac || echo "$list: $name is seen by no test of $program that is called: $said" ;;
     esac
-  done <tests/crash/planted_bugs
+  done <"$list"
+  rm -rf "$planted" "$cases"
 }
-
 
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {

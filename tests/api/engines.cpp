@@ -16,6 +16,7 @@
 #include "core/redis/redis_engine.h"
 #include "core/redis/shard/rights.h"
 #include "core/redis/wire/server.h"
+#include "tests/left_out.h"
 #include "tests/servers/cluster.h"
 #include "tests/servers/servers.h"
 #include "tests/servers/told_time_library.h"
@@ -278,7 +279,10 @@ std::vector<size_t> engines_of_this_test() {
     const bool is_cluster = factories[i].make == make_cluster;
     const bool needs_server =
         is_cluster || factories[i].make == make_redis || factories[i].make == make_redis_16;
-    if (needs_server && server_program().empty()) continue;
+    if (needs_server && server_program().empty()) {
+      leave_out("no redis-server");
+      continue;
+    }
     if (is_cluster && std::getenv("FQ_TEST_CLUSTER") == nullptr) continue;
 #endif
     if (!factories[i].is_sharded || !is_off) engines.push_back(i);

@@ -3,7 +3,7 @@
 # Sourced behind lib.sh. Owns $work/keys: NAME.key and NAME.crt.
 # shellcheck shell=bash
 
-command -v openssl >/dev/null || { echo "skipped: no openssl"; exit 77; }
+command -v openssl >/dev/null || skip "no openssl"
 keys=$work/keys
 mkdir "$keys"
 

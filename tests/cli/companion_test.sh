@@ -50,6 +50,8 @@ is "a directory is fq's own" 1 "$("$work/bin/fq" push x)"
 if command -v strace >/dev/null; then
   strace -f -o "$work/trace" "$work/bin/fq" push x >/dev/null
   is "a push looks for no companion" 0 "$(grep -c 'proc/self/exe\|fq-redis' "$work/trace")"
+else
+  left_out "strace is not installed"
 fi
 
 finish

@@ -52,6 +52,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
   other -u XDG_STATE_HOME -u HOME bash -c "$(declare -f as); as '$work/fq' push x" >"$work/out" 2>"$work/err"
   is 'no HOME either' 78 $?
   is 'which says what to do' 1 "$(grep -c 'set FQ_SPOOL' "$work/err")"
+else
+  left_out "becoming somebody else needs root"
 fi
 
 # Standard input is read by push alone, or where - stands: all else is safe in a loop over lines.

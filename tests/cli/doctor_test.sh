@@ -108,6 +108,8 @@ if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
     as chmod u+w "$FQ_SPOOL/$part"
   done
   gives 0 '' as "$work/own/fq" doctor
+else
+  left_out "becoming somebody else needs setpriv"
 fi
 
 gives 64 'takes no operand' fq doctor here

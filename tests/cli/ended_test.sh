@@ -105,6 +105,6 @@ if command -v strace >/dev/null; then
   strace -f -qq -e trace=openat,openat2 -o "$work/trace" "$FQ" worker --once >/dev/null 2>&1
   is 'a worker does not look at all outputs' 1 "$(($(grep -c 'output/' "$work/trace") < 10))"
 else
-  echo "skipped: strace is not installed"
+  left_out "strace is not installed"
 fi
 finish

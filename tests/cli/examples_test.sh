@@ -32,7 +32,7 @@ if ! command -v redis-server >/dev/null; then
   chmod +x "$work/tools/redis-server"
   PATH=$PATH:$work/tools
 fi
-if [ -x "$(dirname "$FQ")/fq-redis" ]; then tells cluster.sh '5. Accepted: 100, missing: 0.'; fi
+if [ -x "$(dirname "$FQ")/fq-redis" ]; then tells cluster.sh '5. Accepted: 100, missing: 0.'; else left_out "fq-redis is not built"; fi
 tells nightly_batch.sh '5. Done, in this order: dump unlock check upload'
 is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/{p;/^```$/q}' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
@@ -46,5 +46,7 @@ is 'nothing of a story is left' '' "$(ls "$work/stories")"
 if command -v systemd-analyze >/dev/null; then
   sed "s#/usr/local/bin/fq #$FQ #; s/^User=.*/User=root/" "$stories/fq-worker.service" >"$work/fq-worker.service"
   is 'systemd takes the unit' '' "$(systemd-analyze verify --man=no "$work/fq-worker.service" 2>&1 | grep fq-worker)"
+else
+  left_out "systemd-analyze is not installed"
 fi
 finish

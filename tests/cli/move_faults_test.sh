@@ -44,6 +44,8 @@ if mount -t tmpfs -o mode=0700,size=16m tmpfs "$disk" 2>/dev/null; then
   trap '[ "$BASHPID" = "$$" ] && clean_up' EXIT
 else
   echo 'no tmpfs may be mounted here: the full disk is left out'
+else
+  left_out "a small disk needs root"
 fi
 
 # A target whose journal is damaged and whose segment is gone: it is rebuilt from what can be read, then the move goes on.

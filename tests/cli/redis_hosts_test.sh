@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 new_host=(unshare --user --map-root-user --uts --pid --net --mount-proc --fork --kill-child=KILL)
-"${new_host[@]}" true 2>"$work/err" || { echo "skipped: namespaces are not allowed here"; exit 77; }
+"${new_host[@]}" true 2>"$work/err" || skip "namespaces are not allowed here"
 start_server "$work/s"
 export FQ_SPOOL="redis+unix://$work/s" got=$work/got
 : >"$got"

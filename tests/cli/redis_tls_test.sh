@@ -2,7 +2,7 @@
 # redis_tls_test - queues on a server by TLS: its certificate is verified, always, and ours is shown where one is wanted.
 . "$(dirname "$0")/lib.sh"
 
-command -v faketime >/dev/null || { echo "skipped: no faketime"; exit 77; }
+command -v faketime >/dev/null || skip "no faketime"
 . "$(dirname "$0")/certificates.sh"
 authority ours
 authority others

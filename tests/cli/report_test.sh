@@ -97,6 +97,8 @@ if browser=$(command -v chromium || command -v chromium-browser || command -v go
   "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --dump-dom "file://$page" >"$work/dom" 2>/dev/null
   is 'a browser finds the same page' 1 "$(grep -c '<h1>fq report</h1>' "$work/dom")"
   is 'and no element of theirs' 0 "$(grep -ciE '<(script|img|b)[ >]' "$work/dom")"
+else
+  left_out "no browser is installed"
 fi
 
 finish

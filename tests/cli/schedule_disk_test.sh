@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ "${FQ_IN_NAMESPACE:-}" = "" ]; then
-  unshare -m true 2>"$work/err" || { echo "skipped: name spaces are not allowed here"; exit 77; }
+  unshare -m true 2>"$work/err" || skip "namespaces are not allowed here"
   FQ_IN_NAMESPACE=yes exec unshare -m bash "$0"
 fi
 mkdir "$work/small"

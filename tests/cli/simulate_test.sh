@@ -46,6 +46,8 @@ if anybody --version >/dev/null 2>&1; then
   is 'without a place for a spool' "$(simulate "$work/story")" "$(anybody simulate --json - <"$work/story" 2>/dev/null)"
   gives 0 'assumed: 1 slot' anybody simulate --load a:1/s,run=1s
   gives 78 'HOME: is not set' anybody simulate
+else
+  left_out "becoming somebody else needs root"
 fi
 
 # A log that was followed anew says twice what was last; a key of a later fq is passed over.

@@ -48,7 +48,7 @@ if command -v strace >/dev/null; then
   told=$(fq push --keep 1h -- echo told); fq worker --once >/dev/null 2>&1
   gives 74 'standard output' strace -f -qq -o /dev/null -e inject=write:error=EINTR:when=1 "$FQ" result "$told"
 else
-  echo "skipped: strace is not installed"
+  left_out "strace is not installed"
 fi
 
 finish

@@ -71,6 +71,8 @@ if command -v tmux >/dev/null; then
   echo >"$work/go"
   await shows '$ '
   screen kill-server 2>/dev/null
+else
+  left_out "tmux is not installed"
 fi
 rm -f "$work/go"
 is 'nobody looks on: nothing is told' '' "$(timeout -s INT 2 "$FQ" worker -q one -- true 2>&1)"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 // Tests.
+#include "tests/left_out.h"
 #include "tests/process/small_disk.h"
 
 namespace fq::test {
@@ -65,7 +66,7 @@ TEST_CASE(
     const Spool beside;
     SmallDisk disk(beside, "size=16m,nr_inodes=40");
     if (!disk.mounted()) {
-      std::printf("skipped: a full disk needs root, for a tmpfs\n");
+      leave_out("a full disk needs root, for a tmpfs");
       return;
     }
     const Spool spool(disk.path() + "/spool");

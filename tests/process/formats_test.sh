@@ -70,6 +70,7 @@ if [ "$(fq show -q clock 1 --json 2>/dev/null | jq -r '.pushed_at[0:10]')" = 202
 else
   is 'what was imported is there' 7 "$(fq peek --state all -n 1000 | tail -n +2 | wc -l)"
   gives 0 '' fq check
+  left_out "a static fq cannot be told the time, and FQ_DYNAMIC names no other"
 fi
 
 # On a full disk, where no new file can be made, the last one is written on.
@@ -87,5 +88,7 @@ if [ "$(id -u)" = 0 ] && mkdir "$work/small" && mount -t tmpfs -o size=3m,mode=7
   # shellcheck disable=SC2046
   is 'and that file is one of today then' "$today" "$(formats_of $(in_order))"
   umount "$work/small"
+else
+  left_out "a small disk needs root"
 fi
 finish

@@ -16,6 +16,7 @@
 #include "core/local/shared/layout.h"
 // Tests.
 #include "tests/knobs.h"
+#include "tests/left_out.h"
 #include "tests/process/small_disk.h"
 
 namespace fq::test {
@@ -325,7 +326,7 @@ TEST_CASE(
     for (uint64_t step = seed % stride; step < kSteps; step += stride) {
       FullDisk full(work.limits(step), seed + step);
       if (!full.possible()) {
-        WARN("a small disk needs root: skipped");
+        leave_out("a small disk needs root");
         return;
       }
       INFO(work.name << ", step " << step);
@@ -344,7 +345,7 @@ TEST_CASE(
 TEST_CASE("a full disk without a segment: what was accepted is there as soon as there is room") {
   FullDisk full("size=4m,nr_inodes=300", 0);
   if (!full.possible()) {
-    WARN("a small disk needs root: skipped");
+    leave_out("a small disk needs root");
     return;
   }
   while (full.push(20'000)) {
@@ -366,7 +367,7 @@ TEST_CASE(
     INFO("torn " << torn);
     FullDisk full("size=4m,nr_inodes=300", 0);
     if (!full.possible()) {
-      WARN("a small disk needs root: skipped");
+      leave_out("a small disk needs root");
       return;
     }
     full.spool().policy("attempts = 60000");  // each kill is one

@@ -10,7 +10,7 @@ namespace fq::test {
 
 TEST_CASE("no command that writes to a journal asks a file of it for its times") {
   if (!have_strace()) {
-    WARN("strace is not installed: skipped");
+    leave_out("strace is not installed");
     return;
   }
   const Spool spool;

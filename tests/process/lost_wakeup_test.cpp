@@ -9,6 +9,7 @@
 
 #include <cstdio>
 // Tests.
+#include "tests/left_out.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -102,7 +103,7 @@ TEST_CASE(
     "a push gets the free state lock at once, though the one whose turn it was is killed before it ran") {
   const std::vector<int> cpus = processors();
   if (cpus.size() < 2) {
-    std::printf("skipped: a lost wake-up needs two processors\n");
+    leave_out("a lost wake-up needs two processors");
     return;
   }
   Spool spool;
@@ -131,7 +132,7 @@ TEST_CASE(
     return inside;
   }();
   if (!newcomer.stopped()) {
-    std::printf("skipped: a lost wake-up needs SCHED_FIFO, which is not allowed here\n");
+    leave_out("a lost wake-up needs SCHED_FIFO, which is not allowed here");
     return;
   }
   CHECK(woken.end().signal == SIGKILL);

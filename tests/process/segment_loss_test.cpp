@@ -11,6 +11,7 @@
 #include "core/local/shared/layout.h"
 // Tests.
 #include "tests/knobs.h"
+#include "tests/left_out.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -157,7 +158,7 @@ TEST_CASE("bodies of segments with random bytes overwritten never hang, crash or
 
 TEST_CASE("after a reboot leases are void, no attempt is counted and no id is used again") {
   if (!is_root() || !may_unshare("-m")) {
-    WARN("another boot_id needs root and unshare -m: skipped");
+    leave_out("another boot_id needs root and unshare -m");
     return;
   }
   Spool spool;
@@ -217,7 +218,7 @@ TEST_CASE("a spool copied with its locks held is usable at once, and so is the o
 
 TEST_CASE("a second pid namespace is refused while the first is at work and takes over afterwards") {
   if (!is_root() || !may_unshare("-pf --mount-proc")) {
-    WARN("a second pid namespace needs root and unshare -p: skipped");
+    leave_out("a second pid namespace needs root and unshare -p");
     return;
   }
   Spool spool;
@@ -240,7 +241,7 @@ TEST_CASE("a second pid namespace is refused while the first is at work and take
 
 TEST_CASE("a time namespace is refused where the time since boot is another, and only there") {
   if (!is_root() || !may_unshare("-Tf --boottime 100000")) {
-    WARN("a second time namespace needs root and unshare -T: skipped");
+    leave_out("a second time namespace needs root and unshare -T");
     return;
   }
   Spool spool;

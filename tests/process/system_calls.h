@@ -6,6 +6,7 @@
 #pragma once
 
 // Tests.
+#include "tests/left_out.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {

@@ -171,7 +171,7 @@ class ShippedBinary {
  public:
   ShippedBinary() : before_(fq_binary()) {
     const char* release = std::getenv("FQ_RELEASE");
-    if (release == nullptr) WARN("FQ_RELEASE is not set: the test build is tried instead");
+    if (release == nullptr) leave_out("FQ_RELEASE is not set: the test build is tried instead");
     if (release != nullptr) ::setenv("FQ", release, 1);
   }
   ~ShippedBinary() { ::setenv("FQ", before_.c_str(), 1); }
@@ -370,7 +370,7 @@ TEST_CASE(
     "a command with any of its system calls failed or killed says nothing that is not so, and loses "
     "nothing") {
   if (!have_strace()) {
-    WARN("strace is not installed: skipped");
+    leave_out("strace is not installed");
     return;
   }
   const ShippedBinary shipped;

@@ -8,6 +8,8 @@
 // System.
 #include <functional>
 // Tests.
+#include "tests/left_out.h"
+#include "tests/process/late_clock.h"
 #include "tests/process/left_ring.h"
 #include "tests/process/small_disk.h"
 
@@ -129,7 +131,7 @@ class FullQueue {
 TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, then and afterwards") {
   FullQueue q;
   if (!q.possible()) {
-    WARN("a small disk needs root: skipped");
+    leave_out("a small disk needs root");
     return;
   }
   for (const char* tenant :
@@ -199,7 +201,7 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
 TEST_CASE("a full disk refuses a kick that forgets steps, and their outputs stay") {
   FullQueue q;
   if (!q.possible()) {
-    WARN("a small disk needs root: skipped");
+    leave_out("a small disk needs root");
     return;
   }
   q.push({}, "churn");
@@ -224,6 +226,34 @@ TEST_CASE("a full disk refuses a kick that forgets steps, and their outputs stay
   CHECK(stored() == 0);
   CHECK_FALSE(has_output());
   q.spool().check_clean();
+}
+
+TEST_CASE("a schedule whose time passed on a full disk keeps nobody from what is queued") {
+  FullQueue q;
+  if (!q.possible()) {
+    leave_out("a small disk needs root");
+    return;
+  }
+  q.push({}, "churn");
+  q.push({}, "ready");
+  ScheduleDefinition definition;
+  definition.name = "hourly";
+  definition.spec = "every 1h";
+  definition.missed = MissedRule::skip;
+  definition.message.payload = as_bytes(std::string_view("tick"));
+  REQUIRE(q.door().schedules()->set(definition).ok());
+  q.fill();
+  q.leave();
+
+  LateClock clock(-3 * kHourMs);
+  const std::unique_ptr<Queue> later = open_behind(q.spool(), clock);
+  const auto leased = later->lease({.tenant = "ready"});
+  INFO((leased.ok() ? std::string() : leased.error().text));
+  REQUIRE(leased.ok());
+  REQUIRE(leased->deliveries.size() == 1);
+  const Settle ack{.receipt = leased->deliveries[0].receipt};
+  CHECK(later->settle({&ack, 1}).value().items.at(0) == SettleStatus::ok);
+  CHECK(later->schedules()->get("hourly").value()->refused);
 }
 
 }  // namespace fq::test

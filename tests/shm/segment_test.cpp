@@ -10,6 +10,7 @@
 // fq, this room.
 #include "core/shm/segment.h"
 // Tests.
+#include "tests/left_out.h"
 #include "tests/shm/forked.h"
 
 namespace fq::test {
@@ -94,7 +95,7 @@ TEST_CASE("a child does not inherit a mapping that is kept from it, so that a jo
 
 TEST_CASE("too little address space is an error that names the limit") {
 #ifdef FQ_SANITIZED
-  WARN("sanitizers need the address space themselves: skipped");
+  leave_out("sanitizers need the address space themselves");
 #else
   SegmentFile file;
   Forked child([&] {

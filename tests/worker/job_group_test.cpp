@@ -15,6 +15,7 @@
 #include "core/worker/process/job_group.h"
 // Tests.
 #include "tests/catch.h"
+#include "tests/left_out.h"
 
 namespace fq::test {
 
@@ -110,7 +111,7 @@ TEST_CASE("what cannot be looked at may be at work") {
 
 TEST_CASE("what we may not signal is there all the same") {
   if (::geteuid() != 0) {
-    WARN("only root can become another user: skipped");
+    leave_out("only root can become another user");
     return;
   }
   const LeftBehind left;
@@ -126,7 +127,7 @@ TEST_CASE("a member whose files are hidden may be at work, one that is hidden it
     INFO(hidepid);
     const std::optional<bool> gone = is_gone_for_nobody(left.process(), hidepid);
     if (!gone) {
-      WARN("no /proc can be mounted here: skipped");
+      leave_out("no /proc can be mounted here");
       return;
     }
     CHECK_FALSE(*gone);

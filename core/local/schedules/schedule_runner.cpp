@@ -101,19 +101,15 @@ Result<void> ScheduleRunner::run_one(const SeenSchedule& seen) {
   const int64_t now_wall_ms = clock().wall_ms();
   const int64_t accounted = ScheduleTimes::accounted(seen.done_wall_ms, seen.next_wall_ms, now_wall_ms);
   const ScheduleTimes::Decision due = times->decide(record.missed, accounted, now_wall_ms);
-  switch (due.what) {
-    case ScheduleTimes::Decision::What::wait:
-      return postpone(seen, due.next_wall_ms,
-                      due.next_wall_ms == kNever ? 0 : due.next_wall_ms - now_wall_ms);
-    case ScheduleTimes::Decision::What::skip:
-      return skip(seen, Occurrence::missed, due);
-    case ScheduleTimes::Decision::What::make:
-      break;
+  using What = ScheduleTimes::Decision::What;
+  if (due.what == What::wait) {
+    return postpone(seen, due.next_wall_ms, due.next_wall_ms == kNever ? 0 : due.next_wall_ms - now_wall_ms);
   }
-  Result<void> made = make(seen, due);
-  // Full, draining or without a place on the disk: kept until there is room.
-  if (!made.ok() && made.error().kind == ErrorKind::later) return refuse(seen);
-  return made;
+  Result<void> done = due.what == What::skip ? skip(seen, Occurrence::missed, due) : make(seen, due);
+  // Full, draining or without a place on the disk, if only for the record that it was passed over: kept until
+  // there is room.
+  if (!done.ok() && done.error().kind == ErrorKind::later) return refuse(seen);
+  return done;
 }
 
 /// Of the last message that it made. Needs: the lock.
