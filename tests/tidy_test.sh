@@ -183,9 +183,12 @@ check_planted_bugs() {
 
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
-  find tests/local tests/api -name '*.cpp' | sort | xargs awk '
-    /^TEST_CASE/ { tagged = /\[threads\]/ }
-    /std::thread[ >]/ && !tagged { print FILENAME ":" FNR ": a test with threads is tagged [threads]" }'
+  find tests/local tests/api tests/worker tests/redis -name '*_test.cpp' | sort | xargs awk '
+    FNR == 1 { tagged = 1 }  # what stands before the first test
+    /^TEST_CASE/ { tagged = 0; head = 1 }
+    head && /\[threads\]/ { tagged = 1 }
+    /\{$/ { head = 0 }
+    /std::(thread[ >]|async\()/ && !tagged { print FILENAME ":" FNR ": a test with threads is tagged [threads]" }'
 }
 
 {

@@ -135,8 +135,7 @@ rm -r "$work/copy"
 fq push x >/dev/null; large m | fq push >/dev/null; fq pop --lease 1h >/dev/null
 fq peek --state all -n 100 --json | states >"$work/before"
 for point in place payloads file journal ended freed begun whole renamed; do
-  FQ_KILL_AT=backup.$point:1 fq backup "$work/copy" 2>/dev/null
-  is "killed at $point" 137 $?
+  killed_at backup.$point:1 fq backup "$work/copy"
   if [ "$point" = renamed ]; then
     is 'all of it is there' 'default jobs' "$(in_copy queue list | xargs)"
     gives 0 '' in_copy check

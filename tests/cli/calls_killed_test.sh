@@ -74,7 +74,7 @@ done
 # A caller or a follower that dies: its job knows nothing of it.
 start_worker
 for point in push.committed:1 follow.run_read:1; do
-  FQ_KILL_AT=$point "$FQ" push --wait -- seq 30000 >"$work/out" 2>/dev/null
+  killed_at $point fq push --wait -- seq 30000
   is "the job of a caller killed at $point ends" 0 "$(fq wait --for 20s --all; echo $?)"
   is "what it wrote is there ($point)" "$text" "$(fq result "$(last_id)" | cksum)"
   well "a caller killed at $point"

@@ -27,7 +27,9 @@ is 'or from standard input' '0 piped' "$(printf piped | fq edit "$a" --file -; e
 cd "$work" || exit 1
 job=$(fq push --env HOME -- false)
 mkdir "$work/elsewhere"
-(cd "$work/elsewhere" && gives 0 '' fq edit "$job" -- echo edited)
+cd "$work/elsewhere" || exit 1
+gives 0 '' fq edit "$job" -- echo edited
+cd "$work" || exit 1
 is 'a new command runs where edit was typed' "[\"echo\",\"edited\"] $work/elsewhere HOME" \
   "$(of "$job" '"\(.argv | tojson) \(.cwd) \(.env | keys[0])"')"
 gives 0 '' fq edit "$job" --shell 'echo $((1+1))'

@@ -22,7 +22,8 @@ harmless() {  # SENTENCE FILE
     cat -v "$2" | head -5
   fi
 }
-# view COMMAND...: what it tells people, on both outputs, in both locales.
+# view COMMAND...: what it tells people, on both outputs, in both locales. shows: it is no error.
+shows() { view "$@"; "$@" </dev/null >/dev/null 2>&1 || fail "$*: left with $?"; }
 view() {
   "$@" </dev/null >"$work/view" 2>&1
   harmless "$*" "$work/view"
@@ -57,34 +58,34 @@ fq schedule run hourly >/dev/null
 fq push -t "$name" --env-all -- sh -c "$evil" >/dev/null
 
 for id in 1 2 3 4 5; do
-  view "$FQ" show "$id"
-  view "$FQ" explain "$id"
-  view "$FQ" jobs "$id"
+  shows "$FQ" show "$id"
+  shows "$FQ" explain "$id"
+  shows "$FQ" jobs "$id"
 done
-view "$FQ" jobs
-view "$FQ" jobs -q work --state failed
-view "$FQ" show "$(fq jobs --tag "K=$text" --json | jq 'select(.schedule).id')"
-view "$FQ" schedule list
-view "$FQ" schedule show hourly
-view "$FQ" schedule show daily
-view "$FQ" report
-view "$FQ" report -q work
-view "$FQ" simulate
-view "$FQ" log --tag "K=$text"
-view "$FQ" show -q work 1
-view "$FQ" peek --state all
-view "$FQ" peek -q key
-view "$FQ" explain
-view "$FQ" explain -t "$name"
-view "$FQ" log
-view "$FQ" log -t "$name"
-view "$FQ" stats
-view "$FQ" stats --tenants
-view "$FQ" tenant list
-view "$FQ" tenant list "$name"
-view "$FQ" config show
-view "$FQ" queue list
-view "$FQ" check
+shows "$FQ" jobs
+shows "$FQ" jobs -q work --state failed
+shows "$FQ" show "$(fq jobs --tag "K=$text" --json | jq 'select(.schedule).id')"
+shows "$FQ" schedule list
+shows "$FQ" schedule show hourly
+shows "$FQ" schedule show daily
+shows "$FQ" report
+shows "$FQ" report -q work
+shows "$FQ" simulate
+shows "$FQ" log --tag "K=$text"
+shows "$FQ" show -q work 1
+shows "$FQ" peek --state all
+shows "$FQ" peek -q key
+shows "$FQ" explain
+shows "$FQ" explain -t "$name"
+shows "$FQ" log
+shows "$FQ" log -t "$name"
+shows "$FQ" stats
+shows "$FQ" stats --tenants
+shows "$FQ" tenant list
+shows "$FQ" tenant list -t "$name"
+shows "$FQ" config show
+shows "$FQ" queue list
+shows "$FQ" check
 # Errors repeat what was typed.
 view "$FQ" explain -t "$name-none"
 view "$FQ" push -t "$evil" x

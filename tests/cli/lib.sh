@@ -111,6 +111,14 @@ if ! here; then
   start_server "$work/s"
   export FQ_SPOOL="redis+unix://$work/s"
 fi
+# killed_at POINT COMMAND...: there it dies. What it tells is in $work/killed.
+killed_at() {
+  local point=$1 ended
+  shift
+  FQ_KILL_AT=$point "$@" >"$work/killed" 2>&1
+  ended=$?
+  [ $ended = 137 ] || fail "$*: left with $ended and was not killed at $point: $(cat "$work/killed")"
+}
 # stopped PID: it stopped itself, at FQ_STOP_AT say.
 stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 

@@ -201,7 +201,7 @@ is 'after a recovery: once' 1 "$(wc -l <"$work/err")"
 fresh
 for n in 1 2 3; do
   fq push "$n" >/dev/null
-  (FQ_KILL_AT=flush.written "$FQ" push torn; :) >/dev/null 2>&1
+  killed_at flush.written fq push torn
   rm "$FQ_SPOOL/queues/default/segment"
   fq push lazily --lazy >/dev/null 2>&1
 done

@@ -62,6 +62,7 @@ with_messages() {
   fq pop -t zoo --lease 1h
   for n in 1 2; do fq push -q mail -t acme/reports hello; done
   fq bury -q mail "$(fq pop -q mail --lease 1h | cut -f1)"
+  fq schedule set nightly @daily x
 } >/dev/null 2>&1
 
 # Message 17 has been run, and its output is kept.
@@ -99,7 +100,7 @@ works() {
     *'fq top'*) example="printf q | TERM=xterm script -qefc '${example%$'\n'}' /dev/null" ;;
   esac
   # shellcheck disable=SC2046
-  said=$(EDITOR=true HOME=$work/here timeout $(limit_of "$example") bash -c "$example" 2>&1 </dev/null)
+  said=$(EDITOR=true HOME=$work/here timeout $(limit_of "$example") bash -eo pipefail -c "$example" 2>&1 </dev/null)
   code=$?
   is_endless "$example" && [ "$code" = 143 ] && code=0
   [ "$code" = 0 ] || { fail "$where: left with $code: $example"; printf '  said: %s\n' "$said"; }
@@ -121,7 +122,7 @@ for page in "$source"/man/*.1; do
     count=$((count + 1))
   done < <(examples_of "$page")
 done
-[ "$count" -ge 30 ] || fail "only $count examples were found"
+[ "$count" -ge 60 ] || fail "only $count examples were found"
 
 a_world
 mkdir -m 700 "$FQ_SPOOL"

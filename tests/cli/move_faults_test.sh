@@ -43,8 +43,6 @@ if mount -t tmpfs -o mode=0700,size=16m tmpfs "$disk" 2>/dev/null; then
   umount "$disk"
   trap '[ "$BASHPID" = "$$" ] && clean_up' EXIT
 else
-  echo 'no tmpfs may be mounted here: the full disk is left out'
-else
   left_out "a small disk needs root"
 fi
 
@@ -59,7 +57,7 @@ for point in '' move.leaving:1 move.sent:1 move.received:1 move.left:1; do
   for at in 4300 4540 4660 4920; do
     fresh
     fq push -q slow s >/dev/null; fq push a >/dev/null; fq push b >/dev/null
-    if [ -n "$point" ]; then FQ_KILL_AT=$point fq move 1 2 --to slow >/dev/null 2>&1; fi
+    if [ -n "$point" ]; then killed_at $point fq move 1 2 --to slow; fi
     damage $at
     fq peek >/dev/null 2>&1; fq -q slow peek >/dev/null 2>&1
     fq move --all --yes --to slow >/dev/null 2>&1

@@ -154,24 +154,20 @@ is_whole() {  # is_whole SENTENCE LOOK-FIRST
 for look in default slow; do
   for point in leaving:1 leaving:2 sent:1 arrived:1 arrived:2 received:1 left:1 settled:1; do
     begin
-    FQ_KILL_AT=move.$point fq move 1 2 --to slow >/dev/null 2>&1
-    is "$point: it was killed" 137 $?
+    killed_at move.$point fq move 1 2 --to slow
     is_whole "$point" "$look"
   done
   for point in event.appended:1 event.committed:1 event.committed:2 event.committed:3 change.committed:2; do
     begin
-    FQ_KILL_AT=$point fq move 1 2 --to slow >/dev/null 2>&1
-    is "$point: it was killed" 137 $?
+    killed_at $point fq move 1 2 --to slow
     is_whole "$point" "$look"
   done
   # Who finishes it may be killed as well, and the queue may have another name by then.
   begin
-  FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
-  FQ_KILL_AT=move.looked:2 fq -q "$look" peek >/dev/null 2>&1
-  is 'who looked was killed' 137 $?
-  FQ_KILL_AT=move.finished:1 fq -q "$look" peek >/dev/null 2>&1
-  is 'who finished it was killed' 137 $?
-  FQ_KILL_AT=event.committed:1 fq -q "$look" peek >/dev/null 2>&1
+  killed_at move.received:1 fq move 1 2 --to slow
+  killed_at move.looked:2 fq -q "$look" peek
+  killed_at move.finished:1 fq -q "$look" peek
+  killed_at event.committed:1 fq -q "$look" peek
   is_whole 'killed again' "$look"
 done
 is 'what had arrived has left' '' "$(states default)"
@@ -179,8 +175,7 @@ is 'what had arrived has left' '' "$(states default)"
 # Payloads are in memory while their messages are on their way: of long ones only some go at once.
 fresh; fq queue create slow
 for _ in 1 2 3 4 5; do head -c 5000000 /dev/zero | fq push >/dev/null; done
-FQ_KILL_AT=move.settled:1 fq move --all --yes --to slow >/dev/null 2>&1
-is 'it was killed behind some' 137 $?
+killed_at move.settled:1 fq move --all --yes --to slow
 is 'of five times 5 MB four go at once' '5 ready / 1 ready 2 ready 3 ready 4 ready' "$(states default) / $(states slow)"
 gives 0 '' fq move --all --yes --to slow
 is 'the rest follows' '1 ready 2 ready 3 ready 4 ready 5 ready' "$(states default)$(states slow)"
@@ -188,7 +183,7 @@ is 'the rest follows' '1 ready 2 ready 3 ready 4 ready 5 ready' "$(states defaul
 # One that is copied forward while it is looked at is not missed: its twin would be served here as well.
 for copied in default slow; do
   begin
-  FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+  killed_at move.received:1 fq move 1 2 --to slow
   look=1; [ $copied = default ] || look=2
   FQ_STOP_AT=move.looked:$look "$FQ" peek >/dev/null & looker=$!
   await stopped "$looker"
@@ -204,24 +199,24 @@ done
 # What a dead process has left is finished after a rebuild, in a copy of the spool, and with a queue that has
 # another name or is gone.
 begin
-FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+killed_at move.received:1 fq move 1 2 --to slow
 rm "$FQ_SPOOL"/queues/*/segment
 is_whole 'without segments' slow
 begin
-FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+killed_at move.received:1 fq move 1 2 --to slow
 cp -a "$FQ_SPOOL" "$work/copy"; rm -r "$FQ_SPOOL"; mv "$work/copy" "$FQ_SPOOL"
 is_whole 'in a copy' default
 begin
-FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+killed_at move.received:1 fq move 1 2 --to slow
 mv "$FQ_SPOOL/queues/slow" "$FQ_SPOOL/queues/other"
 is 'the other queue has another name' '1 ready 2 ready' "$(fq -q other peek >/dev/null; states other)"
 is 'it left for that' 'other 1' "$(of default 1 '"\(.moved_to.queue) \(.moved_to.id)"')"
 begin
-FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+killed_at move.received:1 fq move 1 2 --to slow
 rm -r "$FQ_SPOOL/queues/slow"
 is 'the other queue is gone: it stays' '1 ready 2 ready' "$(states default)"
 begin
-FQ_KILL_AT=move.received:1 fq move 1 2 --to slow >/dev/null 2>&1
+killed_at move.received:1 fq move 1 2 --to slow
 rm -r "$FQ_SPOOL/queues/default"
 is 'the one it came from is gone: it is here' '1 ready 2 ready' "$(states slow)"
 

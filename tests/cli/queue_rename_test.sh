@@ -56,7 +56,7 @@ fq queue rename other post
 
 # Killed in between: it has one of the two names, and is whole. On a server it is one call.
 if here; then
-  FQ_KILL_AT=rename.renamed:1 fq queue rename post other 2>/dev/null; is 'it was killed' 137 $?
+  killed_at rename.renamed:1 fq queue rename post other
 else
   gives 0 '' fq queue rename post other
 fi

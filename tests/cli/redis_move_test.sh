@@ -16,15 +16,13 @@ is_over() {  # is_over SENTENCE
 for from in four one; do
   for point in sent taken left forgotten; do
     id=$(fq -q $from push -t "$point" "$point")
-    FQ_KILL_AT=crossing.$point:1 fq -q $from move "$id" --to eight >"$work/out" 2>&1
-    is "$from, $point: it was killed" 137 $?
+    killed_at crossing.$point:1 fq -q $from move "$id" --to eight
     is "$from, $point: it is not served here" '' "$(fq -q $from pop)"
     case $point in
       sent | taken)
         is "$from, $point: it is held" "$point held" "$(states $from)"
         is 'explain says so' 1 "$(fq -q $from explain "$id" | grep -c '^waits    is on its way from one queue to another')"
-        FQ_KILL_AT=crossing.closed:1 fq -q $from move "$id" --to eight >"$work/out" 2>&1
-        is "$from, $point: who finished it was killed" 137 $?
+        killed_at crossing.closed:1 fq -q $from move "$id" --to eight
         ;;
     esac
     fq -q $from move "$id" --to eight >"$work/out" 2>"$work/err"
@@ -61,7 +59,7 @@ is 'it is there once' x "$(fq -q one pop -n 9; fq -q eight pop; fq -q four pop)"
 is_over 'both'
 
 # What a dead one has left is served by who waits, after its time.
-FQ_KILL_AT=crossing.sent:1 fq -q four move "$(fq -q four push late)" --to eight >"$work/out" 2>&1
+killed_at crossing.sent:1 fq -q four move "$(fq -q four push late)" --to eight
 is 'it comes back to who waits for it' late "$(fq -q four pop --wait=60s)"
 is_over 'by who waits'
 finish

@@ -17,8 +17,7 @@ for name in new later after another; do [ "$(node_of "$(meta $name)")" = "$(node
 
 texts='m1 m2 m3 m4 m5 m6'
 rename_killed() {  # at $point
-  FQ_KILL_AT=retitle.$point:1 fq queue rename old $new >"$work/out" 2>&1
-  is "killed at $point" 137 $?
+  killed_at retitle.$point:1 fq queue rename old $new
 }
 filled() {  # a queue with messages in several of its shards
   fq queue create old --shards 4 --events 90s

@@ -30,7 +30,12 @@ is 'with more slots' 1000 "$(simulate -j 2 "$work/story" | of_all '.after.wait_m
 printf '[queue.default.tenant.whale]\nconcurrency = 1\nrate = "1/min"\n' >"$work/policy"
 is 'under another policy' 120000 "$(simulate --policy "$work/policy" "$work/story" | of_all '.after.wait_ms.max')"
 is 'what happened does not change with it' 2500 "$(simulate --policy "$work/policy" -j 9 "$work/story" | of_all '.before.wait_ms.max')"
-is 'since a time' '[2,1]' "$(simulate --since 2026-11-02T08:00:02Z "$work/story" | of_all '[.before.count, .after.count] | map(. + 1)' | sed 's/\[1,1\]/[2,1]/')"
+{
+  event pushed 1 early 0; event leased 1 early 1; event acked 1 early 2
+  event pushed 2 late 2.5; event leased 2 late 3; event acked 2 late 4
+} >"$work/both"
+is 'from the start' '[2,2]' "$(simulate "$work/both" | of_all '[.before.count, .after.count]')"
+is 'since a time' '[1,1]' "$(simulate --since 2026-11-02T08:00:02Z "$work/both" | of_all '[.before.count, .after.count]')"
 is 'no spool was made' no "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
 is 'keys' 'tenant before after|count wait_ms run_s share entitled jain|p50 p99 max' \
   "$(simulate "$work/story" | of_all '[., .before, .before.wait_ms] | map(keys_unsorted | join(" ")) | join("|")' | tr -d '"')"

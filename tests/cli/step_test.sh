@@ -117,7 +117,8 @@ for point in '' "${deaths[@]}"; do
   fq push -t parents m >/dev/null
   fq tenant pause kids
   lease -t parents
-  FQ_KILL_AT=$point fq step child --push -t kids 'for 1' >/dev/null 2>&1
+  child=(fq step child --push -t kids 'for 1')
+  if [ -n "$point" ]; then killed_at "$point" "${child[@]}"; else "${child[@]}" >/dev/null; fi
   fq retry "$FQ_RECEIPT"; unset FQ_RECEIPT
   [ "$point" != push.committed:1 ] || rm -f "$FQ_SPOOL/queues/default/segment"
   await eval 'fq worker --once --attempts 9 --backoff 1ms..1ms -- bash "$work/job" 2>/dev/null; fq show 1 --json | jq -e ".state == \"acked\""' >/dev/null
@@ -189,7 +190,7 @@ for point in $points; do
   for kind in '--sleep 1h' "--wait $(fq push -t other x)"; do
     fq push -t sleeper --attempts 1 m >/dev/null; lease -t sleeper
     # shellcheck disable=SC2086
-    FQ_KILL_AT=$point:1 fq step s $kind >/dev/null 2>&1
+    killed_at $point:1 fq step s $kind
     check_is_clean "killed at $point of $kind"
     # shellcheck disable=SC2086
     fq step s $kind 2>/dev/null
@@ -257,7 +258,7 @@ carried() {
 }
 for kill in '' steps.carried:1 compaction.moved:1 compaction.low:1 compaction.low_durable:1 change.committed:3; do
   carried
-  if [ -n "$kill" ]; then FQ_KILL_AT=$kill fq compact >/dev/null 2>&1; fi
+  if [ -n "$kill" ]; then killed_at $kill fq compact; fi
   fq compact >/dev/null
   check_is_clean "compacted, killed at '$kill'"
   rm -f "$FQ_SPOOL/queues/default/segment"

@@ -80,7 +80,7 @@ const ScriptPoints kPointsOfScripts[] = {
 /// Kills at it by its name, or in a loop over the points of one object.
 bool kills_at(const std::string& script, const std::string& point) {
   const size_t dot = point.find('.');
-  const bool in_loop = script.find("FQ_KILL_AT=" + point.substr(0, dot) + ".$point") != std::string::npos;
+  const bool in_loop = script.find(point.substr(0, dot) + ".$point") != std::string::npos;
   const std::regex loop("for point in [^;]*\\b" + point.substr(dot + 1) + "\\b");
   if (in_loop && std::regex_search(script, loop)) return true;
   return script.find(point + ":") != std::string::npos;

@@ -236,13 +236,16 @@ TEST_CASE("processes killed at any instruction, and their repairers, leave every
     return;
   }
   Stepper::stay_on_one_processor();
+  size_t chosen = 0;
   for (const DoorOperation& operation : door_operations()) {
     if (!is_chosen(operation)) continue;
+    ++chosen;
     Trials trials(operation);
     const Trace trace = trials.record_first();
     kill_at_instructions(operation, trials, trace);
     kill_repairers(operation, trials, trace);
   }
+  CHECK(chosen > 0);
 }
 
 }  // namespace fq::test

@@ -225,9 +225,10 @@ class Spool {
   }
   Outcome fq(const std::vector<std::string>& words, const Start& how = {}) const { return start(words, how).end(); }
   /// fq WORDS, killed at a fault point ("push.appended:1").
-  Outcome fq_killed_at(const std::string& point, const std::vector<std::string>& words, Start how = {}) const {
+  void fq_killed_at(const std::string& point, const std::vector<std::string>& words, Start how = {}) const {
     how.env.push_back("FQ_KILL_AT=" + point);
-    return fq(words, how);
+    INFO(point);
+    REQUIRE(fq(words, how).signal == SIGKILL);
   }
   Child start_stopping_at(const std::string& point, const std::vector<std::string>& words) const {
     return start(words, {.env = {"FQ_STOP_AT=" + point}, .input = {}});

@@ -7,6 +7,7 @@
 #include <list>
 // fq, below us.
 #include "core/base/clock.h"
+#include "core/redis/records/records.h"
 // Tests.
 #include "tests/redis/relay.h"
 #include "tests/redis/sharded_fixture.h"
@@ -184,7 +185,7 @@ TEST_CASE("who gives up waiting for a message is struck out") {
     for (const char* list : {":bw", ":bf", ":bt"}) CHECK(!key.text.ends_with(list));
 }
 
-TEST_CASE("a holder that waits is told what others made of its leases") {
+TEST_CASE("a holder that waits is told what others made of its leases", "[threads]") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());
   const MessageId id = push_one(*queue, "t", "x");

@@ -157,7 +157,7 @@ TEST_CASE("what a call of another library leaves is looked at by a call") {
   CHECK(scene.calls() == calls + 1);
 }
 
-TEST_CASE("a holder finds what others made of its leases where its bell was lost") {
+TEST_CASE("a holder finds what others made of its leases where its bell was lost", "[threads]") {
   const GlanceScene scene("");
   const auto queue = scene.open({});
   const MessageId id = push_one(*queue, "t", "x");
@@ -196,7 +196,7 @@ TEST_CASE("what a limit holds up is called for now and then, the more seldom the
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
-TEST_CASE("the more wait for work of many shards, the more seldom each of them reads") {
+TEST_CASE("the more wait for work of many shards, the more seldom each of them reads", "[threads]") {
   const Sharded s(4);
   Waiter waiter(open_on(real_time_engine(), s.server.spool(kShortPatience)));
   const auto roots_read = [&] { return commands_of(s.server, "hmget"); };
@@ -214,7 +214,7 @@ TEST_CASE("the more wait for work of many shards, the more seldom each of them r
   CHECK(waiter.reply().deliveries.size() == 1);
 }
 
-TEST_CASE("how late a message may be found is told by how many waited when it was last looked") {
+TEST_CASE("how late a message may be found is told by how many waited when it was last looked", "[threads]") {
   const GlanceScene scene("");
   const auto queue = scene.open({});
   const std::unique_ptr<Queue> waits = scene.open(kShortPatience);

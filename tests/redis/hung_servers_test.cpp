@@ -59,7 +59,7 @@ void give_nobody_up(const TestCluster& cluster) {
 
 }  // namespace
 
-TEST_CASE("a guard sees to its worker's messages on servers that answer while another hangs") {
+TEST_CASE("a guard sees to its worker's messages on servers that answer while another hangs", "[threads]") {
   TestCluster cluster(3);
   give_nobody_up(cluster);
   OnCluster s(16, cluster);
@@ -96,7 +96,8 @@ TEST_CASE("a guard sees to its worker's messages on servers that answer while an
   CHECK(guard.get().ok());
 }
 
-TEST_CASE("who lives on servers that answer is heard by them while others of their cluster hang") {
+TEST_CASE("who lives on servers that answer is heard by them while others of their cluster hang",
+          "[threads]") {
   const std::string options = GENERATE("", "&timeout=20s&connect=20s");  // however long a call may take
   CAPTURE(options);
   TestCluster cluster(5);

@@ -189,7 +189,7 @@ TEST_CASE("a run and a call whose ends were lost are over; a run that goes on is
   CHECK(answered(going_on->next({.wait_ms = kHeardAgainMs})).bytes == "still");
 }
 
-TEST_CASE("a server is told again what there is when another one has heard of an end") {
+TEST_CASE("a server is told again what there is when another one has heard of an end", "[threads]") {
   Holdings holdings;
   CHECK(!holdings.is_told("a"));
   holdings.note_lease(1, 10, true);

@@ -18,7 +18,8 @@ Result<LeaseReply> lease(Queue& queue, const LeaseRequest& request = for_a_minut
 
 }  // namespace
 
-TEST_CASE("who waits for work of a queue that is gone is told so, also where another was made by its name") {
+TEST_CASE("who waits for work of a queue that is gone is told so, also where another was made by its name",
+          "[threads]") {
   Sharded s(8);
   const auto queue = open_on(real_time_engine(), s.server.spool("?poll=20ms"));
   auto waiting = std::async(std::launch::async, [&] {

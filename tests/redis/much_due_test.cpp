@@ -40,7 +40,8 @@ const RedisEngine& slow_engine() {
   return engine;
 }
 
-/// Two shards, and a message in each that somebody holds by living; then more is due in the second one for ever.
+/// Two shards, and a message in each that somebody holds by living; then more is due in the second one for
+/// ever.
 struct MuchDue {
   MuchDue() {
     for (size_t shard = 0; shard < accounts.size(); ++shard) accounts.at(shard) = account_in(*s.queue, shard);
@@ -115,7 +116,8 @@ TEST_CASE("who lives is heard on each shard while one of them has much that is d
   command(m.s.server, {"FLUSHALL"});
 }
 
-TEST_CASE("what a dead worker's job has left stays its own while another shard has much that is due") {
+TEST_CASE("what a dead worker's job has left stays its own while another shard has much that is due",
+          "[threads]") {
   MuchDue m;
   m.hold_and_die();
   m.begin();
@@ -123,8 +125,8 @@ TEST_CASE("what a dead worker's job has left stays its own while another shard h
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
   REQUIRE(::pipe2(job, O_CLOEXEC) == 0);
   Descriptor workers(ends[0]), guards(ends[1]), its(job[0]), jobs(job[1]);
-  const GuardedWorker worker{m.s.server.spool(), "", m.nonce(),
-                             {tag_of(m.s.server, 0), tag_of(m.s.server, 1)}, ::getpid()};
+  const GuardedWorker worker{
+      m.s.server.spool(), "", m.nonce(), {tag_of(m.s.server, 0), tag_of(m.s.server, 1)}, ::getpid()};
   answered(send_packet(workers, packet_of(worker), -1));
   answered(send_packet(workers, packet_of({&m.held[0], 1}, {}), its.get()));
   its.close();

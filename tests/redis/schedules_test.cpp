@@ -21,7 +21,7 @@ ScheduleDefinition every_minute(const char* name = "s") {
 
 }  // namespace
 
-TEST_CASE("of all that come when a time is due one makes its message") {
+TEST_CASE("of all that come when a time is due one makes its message", "[threads]") {
   const TestServer server;
   FakeClock clock;
   const auto queue = open_on(told_time_engine(), server.spool(), &clock);

@@ -107,7 +107,7 @@ TEST_CASE("what is more than the whole queue may hold is refused at once, in a q
   CHECK(sums(*s.queue).pushed == 0);
 }
 
-TEST_CASE("who may wait for room in a queue of many shards gets what another shard makes") {
+TEST_CASE("who may wait for room in a queue of many shards gets what another shard makes", "[threads]") {
   Sharded s(4);
   std::string other;
   const auto [first, second] = one_of_two(s, other);

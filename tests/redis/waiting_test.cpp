@@ -45,8 +45,8 @@ TEST_CASE("who waits sleeps until there is something, and looks for no interrupt
   CHECK(sleeps() - before < 15);
 }
 
-TEST_CASE(
-    "an interrupt ends a wait at once: raised before it, in it, or while another call waits for it too") {
+TEST_CASE("an interrupt ends a wait at once: raised before it, in it, or while another call waits for it too",
+          "[threads]") {
   const Silence silence;
   Interrupt interrupt;
   LeaseRequest request = for_a_minute();

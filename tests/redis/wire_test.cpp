@@ -63,7 +63,8 @@ class FullServer {
 
 }  // namespace
 
-TEST_CASE("who comes to a server for which as many wait as it allows waits for its turn, within its time") {
+TEST_CASE("who comes to a server for which as many wait as it allows waits for its turn, within its time",
+          "[threads]") {
   const FullServer server;
   const Result<Wire> late = server.connect_within(50);
   REQUIRE(!late.ok());

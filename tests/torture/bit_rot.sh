@@ -11,5 +11,5 @@ build/torture/tests/test_journal "[bit rot]" | tee "$lines" || broken=1
 
 awk '/^bit rot: / { cases += $3; kinds = kinds sprintf("%s%d %s", kinds == "" ? "" : ", ", $3, $4) }
   /FAILED:/ { ++faults }
-  END { printf "bit rot: %d cases (%s), %d faults\n", cases, kinds, faults }' "$lines"
+  END { printf "bit rot: %d cases (%s), %d faults\n", cases, kinds, faults; exit cases == 0 }' "$lines" || broken=1
 exit $broken

@@ -16,6 +16,6 @@ seq 0 $(($(nproc) - 1)) \
 
 awk -v seed="$FQ_SEED" '
   /^crash states: / { stories += $4; states += $6; faults += $9 }
-  END { printf "crash states: FQ_SEED=%s, %d distinct states of %d stories, %d faults\n", seed, states, stories, faults }' \
-  "$lines"
+  END { printf "crash states: FQ_SEED=%s, %d distinct states of %d stories, %d faults\n", seed, states, stories, faults; exit stories == 0 }' \
+  "$lines" || broken=1
 exit $broken

@@ -20,6 +20,6 @@ seq 0 $((parts - 1)) \
 awk -v seed="$FQ_SEED" '
   /^histories: .* engine local$/ { histories += $3; operations = $5 }
   /FAILED:/ { ++faults }
-  END { printf "histories: FQ_SEED=%s, %d histories of %d operations, %d faults\n", seed, histories, operations, faults }' \
-  "$lines"
+  END { printf "histories: FQ_SEED=%s, %d histories of %d operations, %d faults\n", seed, histories, operations, faults; exit histories == 0 }' \
+  "$lines" || broken=1
 exit $broken

@@ -20,5 +20,5 @@ awk -v seed="$FQ_SEED" '
   /^instructions: .* pairs,/ { pairs += $(NF - 12) }
   /^instructions: .* violations/ { inside += $(NF - 8); elsewhere += $(NF - 3); violations += $(NF - 1) }
   END { printf "instructions: FQ_SEED=%s, %d kills at the %d instructions of %d operations, %d pairs with the repairer, %d deaths inside the state lock, %d violations\n",
-    seed, kills, steps, operations, pairs, inside, violations }' "$lines"
+    seed, kills, steps, operations, pairs, inside, violations; exit operations == 0 }' "$lines" || broken=1
 exit $broken

@@ -32,7 +32,7 @@ prove() {  # word, command
   awk -v word="$word: " '
     index($0, word) == 1 { figures = $0 }
     /FAILED:/ { ++faults }
-    END { printf "%s, %d faults\n", figures == "" ? word "did not end" : figures, faults }' "$lines"
+    END { printf "%s, %d faults\n", figures == "" ? word "did not end" : figures, faults; exit figures == "" }' "$lines" || broken=1
   rm -f "$lines"
   return $broken
 }

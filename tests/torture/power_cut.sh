@@ -14,5 +14,5 @@ awk -v seed="$FQ_SEED" '
   /^power cuts: / { cuts += $5; kinds = kinds sprintf("%s%d %s", kinds == "" ? "" : ", ", $5, substr($4, 1, length($4) - 1)); accepted += $7; acked += $9; torn += $(NF - 2) }
   /FAILED:/ { ++faults }
   END { printf "power cuts: FQ_SEED=%s, %d cuts (%s), %d accepted, %d acked, %d torn tails, %d faults\n",
-    seed, cuts, kinds, accepted, acked, torn, faults }' "$lines"
+    seed, cuts, kinds, accepted, acked, torn, faults; exit cuts == 0 }' "$lines" || broken=1
 exit $broken

@@ -23,5 +23,5 @@ awk -v seed="$FQ_SEED" '
   /^schedules: / { histories += $3; starts += $5; windows += $7; pairs += $9 }
   /FAILED:/ { ++faults }
   END { printf "schedules: FQ_SEED=%s, %d histories, %d starts, %d windows, %d pairs of siblings, %d faults\n",
-        seed, histories, starts, windows, pairs, faults }' "$lines"
+        seed, histories, starts, windows, pairs, faults; exit histories == 0 }' "$lines" || broken=1
 exit $broken

@@ -91,7 +91,7 @@ class BooksFixture {
 
 }  // namespace
 
-TEST_CASE("what is tried again is said once until it is over, and again when it comes back") {
+TEST_CASE("what is tried again is said once until it is over, and again when it comes back", "[threads]") {
   BooksFixture f;
   using Lines = std::vector<std::string>;
   const ErrorKind kind = GENERATE(ErrorKind::later, ErrorKind::io);
@@ -99,7 +99,7 @@ TEST_CASE("what is tried again is said once until it is over, and again when it 
   CHECK(f.said_until_one_came(2, kind) == Lines{"locked by process 7, state 2; the worker goes on trying"});
 }
 
-TEST_CASE("what others have made of a message is confirmed once all of it is told") {
+TEST_CASE("what others have made of a message is confirmed once all of it is told", "[threads]") {
   using Missing = TelltaleQueue::Missing;
   const auto [missing, looks] =
       GENERATE(std::pair{Missing::nothing, 1}, std::pair{Missing::more, 2}, std::pair{Missing::part, 2});

@@ -22,7 +22,9 @@ using worker::Scribe;
 /// A run that is lent to a scribe.
 struct LentFixture {
   LentFixture() { lend(); }
-  void lend(uint64_t bytes_max = UINT64_MAX) { run = scribe->lend(std::make_shared<FarRun>(server), bytes_max); }
+  void lend(uint64_t bytes_max = UINT64_MAX) {
+    run = scribe->lend(std::make_shared<FarRun>(server), bytes_max);
+  }
   /// Until it is so; false: not within 20 s.
   template <class Fits>
   bool await(const Fits& fits) {
@@ -42,7 +44,7 @@ struct LentFixture {
 
 }  // namespace
 
-TEST_CASE("while a server does not answer no call waits, and a run has a bounded room") {
+TEST_CASE("while a server does not answer no call waits, and a run has a bounded room", "[threads]") {
   LentFixture f;
   f.server.answer(false);
   REQUIRE(f.run->open().ok());
@@ -65,7 +67,7 @@ TEST_CASE("while a server does not answer no call waits, and a run has a bounded
   CHECK(f.run->fault() == "");
 }
 
-TEST_CASE("what a run is told goes on in its order, and a run that is left is closed") {
+TEST_CASE("what a run is told goes on in its order, and a run that is left is closed", "[threads]") {
   LentFixture f;
   REQUIRE(f.run->open().ok());
   f.run->write(Channel::err, "one");
@@ -77,7 +79,7 @@ TEST_CASE("what a run is told goes on in its order, and a run that is left is cl
   CHECK(f.server.text() == "onetwo");
 }
 
-TEST_CASE("a job whose caller has not read waits until the server says that it has") {
+TEST_CASE("a job whose caller has not read waits until the server says that it has", "[threads]") {
   LentFixture f;
   f.server.have_room(false);
   REQUIRE(f.run->open().ok());
@@ -88,7 +90,7 @@ TEST_CASE("a job whose caller has not read waits until the server says that it h
   CHECK(f.await([&] { return f.run->has_room(Channel::out); }));
 }
 
-TEST_CASE("of a run that cannot be opened the beginning is kept, and why is said") {
+TEST_CASE("of a run that cannot be opened the beginning is kept, and why is said", "[threads]") {
   LentFixture f;
   f.server.refuse_to_open();
   f.server.answer(false);
@@ -112,7 +114,7 @@ TEST_CASE("of a run that cannot be opened the beginning is kept, and why is said
   CHECK(kept == begin + "x");
 }
 
-TEST_CASE("of a run that cannot be opened no more is kept than of another") {
+TEST_CASE("of a run that cannot be opened no more is kept than of another", "[threads]") {
   LentFixture f;
   f.lend(10);
   f.server.refuse_to_open();
@@ -124,14 +126,14 @@ TEST_CASE("of a run that cannot be opened no more is kept than of another") {
   CHECK(f.run->gap(Channel::out) == Gap{10, 3});
 }
 
-TEST_CASE("a run that was never opened is nobody's business") {
+TEST_CASE("a run that was never opened is nobody's business", "[threads]") {
   LentFixture f;
   f.run.reset();
   f.scribe.reset();
   CHECK(f.server.heard() == "");
 }
 
-TEST_CASE("what a scribe has not passed on when it is abandoned is not waited for") {
+TEST_CASE("what a scribe has not passed on when it is abandoned is not waited for", "[threads]") {
   LentFixture f;
   f.server.answer(false);
   REQUIRE(f.run->open().ok());

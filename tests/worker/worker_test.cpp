@@ -72,7 +72,7 @@ Ends drain(FarServer& server, Options options, size_t messages) {
 
 }  // namespace
 
-TEST_CASE("a job whose caller reads just when its worker finds no room goes on") {
+TEST_CASE("a job whose caller reads just when its worker finds no room goes on", "[threads]") {
   FarServer server;
   server.be_read_meanwhile();
   Options options;
@@ -83,7 +83,7 @@ TEST_CASE("a job whose caller reads just when its worker finds no room goes on")
   CHECK(ends.kept_bytes == 5'000'000);
 }
 
-TEST_CASE("time limits hold however slowly a server takes what the jobs write") {
+TEST_CASE("time limits hold however slowly a server takes what the jobs write", "[threads]") {
   FarServer server(100);
   Options options;
   options.command = {"yes"};
@@ -93,7 +93,7 @@ TEST_CASE("time limits hold however slowly a server takes what the jobs write") 
   CHECK(ends.kept_bytes == server.text().size());
 }
 
-TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives") {
+TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives", "[threads]") {
   const Listener systemd("@fq-worker-test-" + std::to_string(::getpid()));
   Options options;
   options.stay = Stay::drain;
