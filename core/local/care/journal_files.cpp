@@ -112,18 +112,24 @@ Result<void> JournalFiles::mend_file(const TableFile& file, CheckReport& report)
   return {};
 }
 
-/// In place of the file that is written the queue goes on in the next.
+/// In place of a file with records that are not synced yet the queue goes on in the next.
 Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport& report) {
   FQ_TRY_SET(const HeaderState state, scan_header(file));
   if (state != HeaderState::missing && state != HeaderState::foreign) return {};
-  bool still = false;  // else it was given back meanwhile
-  FQ_TRY(locked(
-      [&]() -> Result<void> { return still = header().current_file == file.key.number, Result<void>(); }));
+  bool still = false;  // else it was given back meanwhile, or left with one before it
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    const JournalSlot& slot = stream().table().slot(file.key.number);
+    const bool is_current = shared.current_file == file.key.number;
+    still = slot.salt == file.key.salt && (is_current || slot.end > shared.durable_end.load());
+    return {};
+  }));
   if (!still) return {};
   files().forget(file.key.number);
   // As after a failed write: what was not durable is written to another file, by whoever leads next.
   header().file_failed.store(1, std::memory_order_release);
-  FQ_TRY(link_.wait_all_durable());
+  // The first tells what is lost of it, which the rest of the repair tells one by one.
+  if (!link_.wait_all_durable().ok()) FQ_TRY(link_.wait_all_durable());
   report.repairs.add(journal_file_name(file.key.number) +
                      (state == HeaderState::missing ? ": the file is missing" : ": its header is damaged") +
                      "; the queue goes on in another");
@@ -139,7 +145,7 @@ Result<void> JournalFiles::mend(CheckReport& report) {
   FQ_TRY(mend_secret(report));
   held.reset();
   for (const TableFile& file : files) {
-    if (file.current) FQ_TRY(leave_useless_file(file, report));
+    if (!file.spare && file.end > shared.durable_end.load()) FQ_TRY(leave_useless_file(file, report));
   }
   return {};
 }

@@ -35,10 +35,11 @@ struct Flusher::Patience {
 Result<void> Flusher::wait_durable(uint64_t end) {
   SegmentHeader& header = gate_.header();
   Patience patience;
+  if (header.durable_end.load(std::memory_order_acquire) >= end) return {};
   for (;;) {
     // The event first, then what it announces: otherwise the last announcement is slept through.
     const uint32_t seen = header.sync_event.load(std::memory_order_acquire);
-    if (header.durable_end.load(std::memory_order_acquire) >= end) return {};
+    if (header.durable_end.load(std::memory_order_acquire) >= end) return lost_meanwhile(end);
     if (header.sync_failed.load(std::memory_order_acquire) != 0) return sticky_failure(gate_.object());
     if (header.phase.load(std::memory_order_acquire) == Phase::retired) {
       // The process that retired the segment has flushed all of it first; what it could not flush stayed
@@ -51,6 +52,15 @@ Result<void> Flusher::wait_durable(uint64_t end) {
       return Error{ErrorKind::io, std::move(turn).error().text, 0};
     }
   }
+}
+
+/// The stream is on disk, though with a hole where a file that failed did not give its records back.
+Result<void> Flusher::lost_meanwhile(uint64_t end) const {
+  const SegmentHeader& header = gate_.header();
+  const bool lost = header.lost_from.load(std::memory_order_relaxed) < end &&
+                    end <= header.lost_end.load(std::memory_order_relaxed);
+  if (!lost) return {};
+  return unknown(gate_.object() + ": records that were not synced yet are lost");
 }
 
 Result<void> Flusher::wait_durable_of_others(uint64_t end) {

@@ -50,7 +50,8 @@ class Flusher {
       : gate_(gate), files_(files), lock_file_(lock_file) {}
 
   /// Returns once the stream is on disk up to `end`. An Error means unknown (`io`), naming the process
-  /// that holds the flush lock where that is the reason.
+  /// that holds the flush lock where that is the reason; also where the record that ends there was lost
+  /// meanwhile.
   Result<void> wait_durable(uint64_t end);
   /// Of what others have written: where their lock does not come, nothing that was asked for is unknown.
   Result<void> wait_durable_of_others(uint64_t end);
@@ -65,6 +66,7 @@ class Flusher {
   struct Patience;
   Taken take_lock();
   Result<void> lead_and_tell(FlushGoal goal);
+  Result<void> lost_meanwhile(uint64_t end) const;
   Result<void> take_turn(FlushGoal goal, uint32_t seen, Patience& patience);
   Result<void> lead(FlushGoal goal);
   Result<void> lead_once(FlushGoal goal);
@@ -84,6 +86,10 @@ class Flusher {
   Result<void> write_salvaged(const FlushPlan& plan);
   void recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint32_t last);
   Result<std::vector<std::byte>> gather(const FlushPlan& plan);
+  Result<void> read_failed(const FlushPlan& plan, MutableBytes to);
+  /// Seals for the files they go to what was gathered.
+  Result<void> reseal(const FlushPlan& plan, MutableBytes bytes);
+  Result<void> note_lost(const FileKey& failed, uint64_t from, uint64_t end);
 
   Gate& gate_;
   OpenFiles& files_;

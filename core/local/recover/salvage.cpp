@@ -2,14 +2,19 @@
 //
 // Two steps, so that dying between them loses nothing: first, in one transaction, the mapping changes (the
 // failed file ends at durable_end, the new one begins there); then the bytes are gathered, sealed anew and
-// written. resealed_end > durable_end tells the next leader that the second step is still owed.
+// written. resealed_end > durable_end tells the next leader that the second step is still owed. What had left
+// the ring unsynced is read from the failed file; where that gives nothing back a hole goes along, which is
+// damage like any other: told, and the rest is served.
 
 #include "core/local/flush/flush.h"
 
 // System.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/journal/holes.h"
 // fq, this room.
 #include "core/local/flush/file_supply.h"
 #include "core/local/files/process_info.h"
@@ -121,51 +126,86 @@ void Flusher::recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint3
   txn.set(table.slot(last).live, moved);
 }
 
+/// What the file that failed still gives of its unsynced end: whole records, and zeros where there is none.
+Result<void> Flusher::read_failed(const FlushPlan& plan, MutableBytes to) {
+  const Result<File*> failed = files_.get(plan.failed_key);
+  if (!failed.ok() && !is_useless(failed.error())) return failed.error();
+  if (failed.ok()) {
+    const uint64_t offset = kFirstRecordOffset + (plan.durable_end - plan.failed_start);
+    HolePages holes;
+    const Result<size_t> got = read_around_holes(**failed, offset, to, holes);
+    if (!got.ok() && got.error().sys != EIO) return got.error();
+  }
+  // Proved record by record.
+  const uint32_t seed = file_seed(plan.failed_key);
+  for (uint64_t at = 0; at < to.size();) {
+    const auto record = record_at(seed, Bytes(to).subspan(at), plan.durable_end + at);
+    if (!record) std::memset(to.data() + at, 0, kRecordAlign);
+    at += record ? padded(record->header.bytes) : kRecordAlign;
+  }
+  return {};
+}
+
 Result<std::vector<std::byte>> Flusher::gather(const FlushPlan& plan) {
   std::vector<std::byte> bytes(plan.target - plan.durable_end);
   const uint64_t from_file = std::max(plan.ring_start, plan.durable_end) - plan.durable_end;
-  if (from_file > 0) {
-    FQ_TRY_SET(File * failed, files_.get(plan.failed_key));
-    const uint64_t offset = kFirstRecordOffset + (plan.durable_end - plan.failed_start);
-    FQ_TRY_SET(const size_t got, failed->read_at(offset, MutableBytes(bytes).first(from_file)));
-    if (got != from_file) return Error{ErrorKind::io, gate_.object() + ": unsynced records are gone", 0};
-  }
+  if (from_file > 0) FQ_TRY(read_failed(plan, MutableBytes(bytes).first(from_file)));
+  // Our own memory, which needs no proof.
   gate_.stream().copy_out(plan.durable_end + from_file, MutableBytes(bytes).subspan(from_file));
-  // What comes from the file is proved record by record; what comes from the ring is our own memory.
-  const uint32_t seed = file_seed(plan.failed_key);
-  for (uint64_t at = 0; at < from_file;) {
-    const auto record = record_at(seed, Bytes(bytes).subspan(at), plan.durable_end + at);
-    if (!record) {
-      return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
-    }
-    at += padded(record->header.bytes);
-  }
   return bytes;
+}
+
+Result<void> Flusher::reseal(const FlushPlan& plan, MutableBytes bytes) {
+  uint64_t lost_from = UINT64_MAX;
+  uint64_t lost_end = 0;
+  for (const FlushPiece& piece : plan.pieces) {
+    for (uint64_t at = piece.from; at < piece.to;) {
+      const MutableBytes rest = bytes.subspan(at - plan.durable_end);
+      if (at < plan.ring_start && header_field::magic.of(rest) != kRecordMagic) {
+        lost_from = std::min(lost_from, at);
+        lost_end = at += kRecordAlign;
+        continue;
+      }
+      const uint64_t record_bytes = header_field::bytes.of(rest);
+      if (record_bytes < kRecordHeaderBytes || record_bytes > rest.size())
+        return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
+      // Says that the stream was on disk up to here: without that a scan takes the hole for a torn end.
+      if (at == lost_end) header_field::durable_distance.put(rest, 0);
+      reseal_record(piece.key, rest.first(record_bytes));
+      at += padded(record_bytes);
+    }
+  }
+  return lost_end == 0 ? Result<void>() : note_lost(plan.failed_key, lost_from, lost_end);
+}
+
+/// Before anybody is told that the stream is on disk so far.
+Result<void> Flusher::note_lost(const FileKey& failed, uint64_t from, uint64_t end) {
+  SegmentHeader& header = gate_.header();
+  header.lost_from.store(from, std::memory_order_relaxed);
+  header.lost_end.store(end, std::memory_order_relaxed);
+  return gate_.locked([&]() -> Result<void> {
+    Txn txn = gate_.store().begin();
+    txn.set(gate_.stream().table().slot(failed.number).lost, 1);
+    txn.commit();
+    return {};
+  });
 }
 
 Result<void> Flusher::write_salvaged(const FlushPlan& plan) {
   FQ_TRY_SET(std::vector<std::byte> bytes, gather(plan));
   FQ_ASSERT(plan.pieces.size() >= 1);
+  FQ_TRY(reseal(plan, bytes));
   for (const FlushPiece& piece : plan.pieces) {
-    for (uint64_t at = piece.from; at < piece.to;) {
-      const MutableBytes rest = MutableBytes(bytes).subspan(at - plan.durable_end);
-      const uint64_t record_bytes = header_field::bytes.of(rest);
-      if (record_bytes < kRecordHeaderBytes || record_bytes > rest.size()) {
-        return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
-      }
-      reseal_record(piece.key, rest.first(record_bytes));
-      at += padded(record_bytes);
-    }
+    const Bytes part = Bytes(bytes).subspan(piece.from - plan.durable_end, piece.to - piece.from);
     FQ_TRY_SET(File * file, files_.get(piece.key));
     if (piece.from == piece.start) {
       OpenedRecord opened = piece.opened;
-      opened.first_seq = header_field::seq.of(Bytes(bytes).subspan(piece.from - plan.durable_end));
+      opened.first_seq = header_field::seq.of(part);  // of a hole: 0, not known
       Result<void> written =
           file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
       if (!written.ok()) return failed(std::move(written).error());
       FQ_TRY(sync_file(piece.key));
     }
-    const Bytes part = Bytes(bytes).subspan(piece.from - plan.durable_end, piece.to - piece.from);
     Result<void> written = file->write_at(kFirstRecordOffset + (piece.from - piece.start), part);
     if (!written.ok()) return failed(std::move(written).error());
     if (&piece != &plan.pieces.back()) FQ_TRY(sync_file(piece.key));

@@ -152,6 +152,8 @@ struct SegmentHeader {
   std::atomic<uint64_t> durable_end;  // written by the leader, under flush
   std::atomic<uint64_t> ring_start;   // written by the leader, under flush
   std::atomic<uint64_t> written_end;  // by the leader too; a hint: bytes before it need no second tidy write
+  // Of the last salvage: the stretch with the records that the failed file did not give back.
+  std::atomic<uint64_t> lost_from, lost_end;
   std::atomic<uint32_t> sync_failed;  // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
   std::atomic<uint32_t> file_failed;    // the current file took no write or sync: the next leader moves on

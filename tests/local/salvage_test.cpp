@@ -1,0 +1,116 @@
+// salvage_test - what had left the ring unsynced when its file failed: moved to another file as far as it can be
+// read, and told where it cannot.
+
+// System.
+#include <cstddef>
+// Tests.
+#include "tests/local/bad_pages.h"
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr size_t kLargeBytes = 60'000;
+
+std::string large(char of) { return std::string(kLargeBytes, of); }
+
+/// As after a write or a sync that failed: the next leader goes on in another file.
+void fail_file(const SpoolFixture& q) {
+  const uint32_t failed = 1;
+  std::fstream file(q.path("segment"), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offsetof(SegmentHeader, file_failed)));
+  file.write(reinterpret_cast<const char*>(&failed), sizeof failed);
+}
+
+/// Messages 'a' to 'n', of which 'a' to 'e' are synced. 'i' to 'm' have left the ring for the second file.
+void push_unsynced(SpoolFixture& q) {
+  for (char each = 'a'; each <= 'd'; ++each) q.push(large(each), Durability::lazy);
+  q.push(large('e'));
+  for (char each = 'f'; each <= 'n'; ++each) q.push(large(each), Durability::lazy);
+}
+
+/// Where the payload lies in the second file.
+uint64_t place_of(const SpoolFixture& q, char of) {
+  std::ifstream file(q.path("journal/2.fqj"), std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const size_t at = whole.find(large(of));
+  REQUIRE(at != std::string::npos);
+  return at;
+}
+
+void hit_payload(const SpoolFixture& q, char of) {
+  const uint64_t at = place_of(q, of);
+  std::fstream file(q.path("journal/2.fqj"), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(at + 5));
+  file.put('?');
+}
+
+std::string serve_all(SpoolFixture& q, uint64_t& lost) {
+  std::string text;
+  for (;;) {
+    const LeaseReply leased = q.lease_from(q.door(), {.want = 30});
+    lost += leased.lost;
+    if (leased.deliveries.empty()) return text;
+    for (const Delivery& each : leased.deliveries) {
+      text += text_of(each)[0];
+      CHECK(q.ack(each) == SettleStatus::ok);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("of unsynced records the one that a failed file does not give back is lost and told") {
+  SpoolFixture q;
+  push_unsynced(q);
+  SECTION("it is damaged") {
+    hit_payload(q, 'j');
+    fail_file(q);
+    q.push("o");
+  }
+  SECTION("the disk does not give it back") {
+    const BadPages bad(q.path("journal/2.fqj"), place_of(q, 'j') + 5'000, 1);
+    fail_file(q);
+    q.push("o");
+  }
+  const bool rebuilt = GENERATE(false, true);
+  // What was pushed before and after it is there, whatever tells of it.
+  if (rebuilt) {
+    q.lose_segment();
+    const std::vector<std::string> notices = q.door().take_notices();
+    REQUIRE(!notices.empty());
+    CHECK(notices[0].find("records are damaged at byte ") != std::string::npos);
+  } else {
+    const auto report = q.door().check();
+    REQUIRE(report.ok());
+    REQUIRE(!report->findings.lines.empty());
+    CHECK(report->findings.lines[0].find(": records are damaged at byte ") != std::string::npos);
+  }
+  uint64_t lost = 0;
+  CHECK(serve_all(q, lost) == "abcdefghiklmno");
+  CHECK(lost == (rebuilt ? 0 : 1));
+  const auto repaired = q.door().check({.repair = true});
+  INFO((repaired.ok() ? std::string() : repaired.error().text));
+  REQUIRE(repaired.ok());
+  q.check_clean();
+}
+
+TEST_CASE("a failed file that gives nothing back costs what had left the ring for it, and no more") {
+  SpoolFixture q;
+  push_unsynced(q);
+  q.close();
+  std::filesystem::remove(q.path("journal/2.fqj"));
+  q.reopen();
+  fail_file(q);
+  q.push("o");
+  uint64_t lost = 0;
+  CHECK(serve_all(q, lost) == "abcdefghno");
+  CHECK(lost == 5);
+  REQUIRE(q.door().check({.repair = true}).ok());
+  q.check_clean();
+  q.lose_segment();
+  q.check_clean();
+}
+
+}  // namespace fq::test
