@@ -2,7 +2,8 @@
 // read, and told where it cannot.
 
 // System.
-#include <cstddef>
+#include <chrono>
+#include <thread>
 // Tests.
 #include "tests/local/bad_pages.h"
 #include "tests/local/fixture.h"
@@ -110,6 +111,44 @@ TEST_CASE("a failed file that gives nothing back costs what had left the ring fo
   REQUIRE(q.door().check({.repair = true}).ok());
   q.check_clean();
   q.lose_segment();
+  q.check_clean();
+}
+
+TEST_CASE("a schedule that is carried forward while a failed file is left is not taken for damaged") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const auto set = [&](int n) {
+    ScheduleDefinition schedule;
+    schedule.name = "s" + std::to_string(n);
+    schedule.spec = "every 1h";
+    REQUIRE(q.door().schedules()->set(schedule).ok());
+  };
+  // Before files whose messages end soon: what is told in the first of them has to be carried forward.
+  set(0);
+  for (int i = 0; i < 100; ++i) q.push(large('c'), Durability::lazy);
+  q.push("c");
+  std::vector<Settle> acks;
+  for (const Delivery& each : q.lease_from(q.door(), {.want = 101}).deliveries)
+    acks.push_back({.receipt = each.receipt});
+  // The schedules behind messages that leave the ring unsynced do not.
+  for (int i = 0; i < 12; ++i) q.push(large('d'), Durability::lazy);
+  for (int i = 1; i <= 5; ++i) set(i);
+  const int current = q.journal_files().rbegin()->first - 1;
+  fail_file(q);
+  const std::unique_ptr<Queue> other = q.open();
+  std::thread carrier;
+  {
+    const BeforeRead meanwhile(q.path("journal/" + std::to_string(current) + ".fqj"), 4096, [&] {
+      carrier = std::thread([&] { static_cast<void>(other->settle(acks)); });
+      // Mostly it carries by then; nothing fails when it does not yet.
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    });
+    q.push("now");
+  }
+  REQUIRE(carrier.joinable());
+  carrier.join();
+  CHECK(other->take_notices().empty());
+  CHECK(q.door().schedules()->list({}, 20).value().schedules.size() == 6);
   q.check_clean();
 }
 

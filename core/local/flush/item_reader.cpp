@@ -88,6 +88,8 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   HolePages holes;  // what lies in one is no valid item, and what lies beside it is
   FQ_TRY_SET(const size_t got, read_around_holes(**file, start + from,
                                                  MutableBytes(block.bytes.get() + from, to - from), holes));
+  // Given back while it was read, perhaps for other records: an item does not tell that it is another's.
+  if (stream_.table().is_given_back(at.key.number)) return false;
   const uint64_t known = readable > start ? readable - start : 0;
   block.end = std::max<uint64_t>(from, std::min<uint64_t>(from + got, known));
   if (to == kBlockBytes) last_filled_ = number;
@@ -114,8 +116,10 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
 Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, uint64_t written_end,
                                      std::vector<std::byte>& record) {
   FQ_STEPS(1);
+  bool in_ring = true;
   const auto copy = [&](MutableBytes to) -> Result<bool> {
     if (position >= written_end && stream_.copy_out(position, to)) return true;
+    in_ring = false;
     // What the ring has left, also since it was looked up, is in the file.
     written_end = std::max(written_end, stream_.ring_start());
     return read_cached(place, place.offset + (written_end - position), to);
@@ -128,7 +132,10 @@ Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, 
   // decode_header reads eight bytes of body, also of a record that has none.
   record.assign(std::max<size_t>(bytes, start.size()), std::byte{0});
   FQ_TRY_SET(const bool is_whole, copy(MutableBytes(record).first(bytes)));
-  return is_whole && record_at(file_seed(place.key), record, position).has_value();
+  if (!is_whole) return false;
+  // Until what a failed file was to hold is in another one, it has the seal of the failed one there.
+  if (in_ring) reseal_record(place.key, record);
+  return record_at(file_seed(place.key), record, position).has_value();
 }
 
 }  // namespace fq

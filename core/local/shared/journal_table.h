@@ -7,6 +7,7 @@
 #pragma once
 
 // System.
+#include <atomic>
 #include <optional>
 // fq, below us.
 #include "core/journal/codec.h"
@@ -51,6 +52,12 @@ class JournalTable {
     return FilePlace{key(*number), kFirstRecordOffset + (position - slot(*number).start)};
   }
 
+  /// Whether a file that was the queue's is so no more, and may be written for something else. No lock needed.
+  bool is_given_back(uint32_t number) const {
+    // What was read before is not of later than that.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return number < header_.oldest_file.peek();
+  }
   /// Free bytes for records in the current file.
   uint64_t current_room() const;
   /// Whether the current file and the ready ones have room for records of `bytes` in all, all of one file,
