@@ -4,6 +4,8 @@
 
 // System.
 #include <cstdio>
+// fq, below us.
+#include "core/local/shared/journal_size.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/left_out.h"
@@ -64,7 +66,42 @@ struct Small {
   uint64_t last = 0;
 };
 
+/// Whether the journal has all the room that ends of what was accepted may need.
+bool keeps_room(const SpoolFixture& q) {
+  std::string segment = read_whole(q.path("segment"));
+  return JournalSize(*reinterpret_cast<SegmentHeader*>(segment.data())).can_spare(0);
+}
+
 }  // namespace
+
+TEST_CASE("a repair on a full disk gives away no room that ends need") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    WARN("no disk can be mounted here");
+    return;
+  }
+  // Beside their file is one that is ready, which is smaller than what ends and copies of all of them take.
+  const std::string large(60'000, 'x');
+  for (const std::string& payload : {std::string("to-be-hit"), large, large, large, large, large}) {
+    const NewMessage message{.payload = as_bytes(payload)};
+    REQUIRE(small.push({&message, 1}));
+  }
+  for (int i = 0; i < 25; ++i) REQUIRE(small.push(std::vector<NewMessage>(100)));
+  for (const char* each : {"durable", "says so"}) small.q->push(each);
+  REQUIRE(small.q->journal_files().size() == 2);
+  const std::string file = small.q->path("journal/1.fqj");
+  write_at(file, read_whole(file).find("to-be-hit"), "?");
+  small.disk.fill(400 * 1024);
+  REQUIRE(keeps_room(*small.q));
+  const auto repaired = small.door().check({.repair = true});
+  REQUIRE(!repaired.ok());
+  CHECK(repaired.error().kind == ErrorKind::later);
+  CHECK(keeps_room(*small.q));
+  CHECK(small.drain() == 2'507);
+  small.disk.make_room();
+  REQUIRE(small.door().check({.repair = true}).ok());
+  small.q->check_clean();
+}
 
 TEST_CASE("a full disk with messages that wait for others is drained") {
   Small small("size=12m");

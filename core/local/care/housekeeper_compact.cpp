@@ -31,14 +31,16 @@ bool Housekeeper::compaction_gains(uint32_t last) {
   return in_use > needed + needed / 4 + kNotWorthBytes;
 }
 
-/// What comes goes to another file from now on, so that the one that was written until now can go too.
+/// What comes goes to another file from now on, so that the one that was written until now can go too. Not
+/// where the room that it has is needed: then another file is made first.
 Result<void> Housekeeper::leave_current_file() {
   for (int attempt = 0; attempt < kTries; ++attempt) {
     bool left = false;
     FQ_TRY(locked([&]() -> Result<void> {
-      if (!stream().table().has_ready()) return {};
+      JournalTable& table = stream().table();
+      if (!table.has_ready() || !JournalSize(header()).can_spare(table.current_room())) return {};
       Txn txn = store().begin();
-      stream().table().open_next(txn);
+      table.open_next(txn);
       txn.commit();
       FQ_POINT("compaction.left");
       left = true;
