@@ -114,6 +114,7 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
   if (root.run_mark_due_ms != 0) txn.fresh(root.run_mark_due_ms, root.run_mark_due_ms + shift_ms);
   for (uint32_t i = 0; i < root.key_supply.high_water; ++i) {
     UniqueKey& key = region_.key(i);
+    txn.fresh(key.since_ms, key.since_ms + shift_ms);
     if (key.heap_place != kNoIndex) shift_timer(key.until_ms);
   }
   for (uint32_t i = 0; i < root.recurring_supply.high_water; ++i) {

@@ -114,7 +114,7 @@ TEST_CASE("a failed file that gives nothing back costs what had left the ring fo
   q.check_clean();
 }
 
-TEST_CASE("a schedule that is carried forward while a failed file is left is not taken for damaged") {
+TEST_CASE("a schedule that is carried while a failed file is left is not taken for damaged", "[threads]") {
   SpoolFixture q;
   q.sync_lazily();
   const auto set = [&](int n) {

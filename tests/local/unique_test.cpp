@@ -140,4 +140,39 @@ TEST_CASE("a key is held no longer for a segment that was lost meanwhile") {
   q.check_clean();
 }
 
+TEST_CASE("a step of the wall clock moves no latest time of what is debounced") {
+  constexpr int64_t kMinuteMs = 60'000;
+  SpoolFixture q;
+  const auto push = [&] {
+    const std::string payload = "p";
+    NewMessage message{.payload = as_bytes(payload)};
+    message.debounce = "d";
+    message.quiet_ms = 8 * kMinuteMs;
+    message.max_wait_ms = 10 * kMinuteMs;
+    const Result<PushReply> reply = q.door().push({&message, 1});
+    REQUIRE(reply.ok());
+    return number(reply->items.at(0).id);
+  };
+  const uint64_t id = push();
+  const int64_t step_ms = GENERATE(180 * kMinuteMs, -180 * kMinuteMs);
+  for (int i = 0; i < 2; ++i) {
+    q.clock.advance(kMinuteMs);
+    q.clock.set_wall_ms(q.clock.wall_ms() + step_ms);
+    q.reopen();
+    CHECK(push() == id);
+  }
+  q.clock.advance(3 * kMinuteMs);
+  const bool rebuilt = GENERATE(false, true);
+  if (rebuilt) q.lose_segment();
+  const bool carried = GENERATE(false, true);
+  if (carried) q.outlive_first_file();
+  if (carried) q.lose_segment();
+  CHECK(push() == id);
+  q.clock.advance(5 * kMinuteMs - 1'000);
+  CHECK(q.get(id).state == State::delayed);
+  q.clock.advance(1'000);
+  CHECK(q.get(id).state == State::ready);
+  q.check_clean();
+}
+
 }  // namespace fq::test

@@ -76,6 +76,7 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   if (holder == kNoIndex) return plan;
   const UniqueKey& key = region.key(holder);
   plan.id = MessageId{key.id.get()};
+  plan.since_ms = key.since_ms;
   const bool keeps = message.debounce.empty() && message.unique_mode == UniqueMode::keep;
   if (key.until_ms != kNever) {
     if (keeps && key.until_ms > now.boot_ms) plan.fate = Fate::duplicate;
@@ -316,8 +317,9 @@ Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Repla
   merged.record.event = {plan.id, plan.event_position};
   if (!message.debounce.empty()) {
     const int64_t quiet_ms = std::min(message.quiet_ms, INT64_MAX / 8);
-    const int64_t latest_ms =
-        kept.pushed_wall_ms + std::min(message.max_wait_ms.value_or(INT64_MAX / 8), INT64_MAX / 8);
+    // Since the first push by the boot's clock, as all that waits: the wall's may have been set.
+    const int64_t latest_ms = now.wall_ms - (now.boot_ms - plan.since_ms) +
+                              std::min(message.max_wait_ms.value_or(INT64_MAX / 8), INT64_MAX / 8);
     merged.record.due_wall_ms = item.due_wall_ms =
         std::max<int64_t>(1, std::min(now.wall_ms + quiet_ms, latest_ms));
   }

@@ -49,6 +49,7 @@ class KeyedPush : private Linked {
   struct Plan {
     Fate fate = Fate::fresh;
     MessageId id{};  // of the one that is there
+    int64_t since_ms = 0;  // of a debounced one: boot time of its first push
     uint64_t item_position = 0;
     uint64_t event_position = 0;
     size_t same_as = 0;  // in the batch

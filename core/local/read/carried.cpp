@@ -101,6 +101,8 @@ Result<void> Carried::tell(Link& link) {
     terms->imported.reset();  // the key that it left is carried forward by itself
     terms->after = after_;
     terms_ = encode_terms(*terms);
+    // How long it may be pushed back goes by the boot's clock, too.
+    if (terms->debounced) record_.message.pushed_wall_ms = snapshot_.since_wall_ms;
   }
   record_.message.terms = terms_;
   if (stored_.item.due_wall_ms < 0 && !snapshot_.due_from_release) record_.message.due_wall_ms = 0;

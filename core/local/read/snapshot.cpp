@@ -62,6 +62,7 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   const UniqueKey* key = link.schedule().views().key_of_message(slot);
   snapshot.has_key = key != nullptr;
   snapshot.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
+  if (key != nullptr) snapshot.since_wall_ms = link.store().wall_of(key->since_ms);
   snapshot.serial = entry.serial;
   if (snapshot.state == State::leased && entry.at_ms == kNever) {
     const HolderSlot& holder = link.header().holders[entry.holder % kHoldersMax];

@@ -26,6 +26,7 @@ struct Snapshot {
   bool in_transit = false;        // held, and on its way between queues
   bool has_key = false;           // of --unique or --debounce
   bool key_lost = false;          // and holds it no more
+  int64_t since_wall_ms = 0;      // its push, by the clock as it is now; of one with a key
   uint64_t serial = 0;
   int pid = 0;                  // that leased it by living; 0: by time
   uint64_t pid_started = 0;     // see process_started

@@ -70,6 +70,7 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   }
   entry.key_hold = {.hash = hash_of(item.tenant, *terms),
                     .id = number(id),
+                    .since_ms = store_.boot_of(item.pushed_wall_ms),
                     .for_ms = terms->key_for_ms,
                     .debounced = terms->debounced,
                     .held = !terms->key_lost,

@@ -227,6 +227,7 @@ bool Gate::apply_some() {
     if (step_ms != 0 && item->due_wall_ms > 0) {
       told = *item;
       told.due_wall_ms += step_ms;
+      told.pushed_wall_ms += step_ms;
       item = &told;
     }
     link(txn, *item, reader.item_bytes(), id, position + kRecordHeaderBytes + reader.item_offset(),

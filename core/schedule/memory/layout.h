@@ -133,6 +133,7 @@ struct UniqueKey {
   Shared<uint64_t> id;       // of its message
   Shared<int64_t> for_ms;    // held so long after the ack
   Shared<int64_t> until_ms;  // its message was acked: held until then; kNever: it has not ended
+  Shared<int64_t> since_ms;  // boot time of its push
   Shared<uint32_t> chain;    // next in its bucket, or next free
   Shared<uint32_t> heap_place;
   Shared<uint32_t> flags;   // kKey...

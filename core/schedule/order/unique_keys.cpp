@@ -61,6 +61,7 @@ uint32_t UniqueKeys::make(Txn& txn, const NewKey& from) const {
   txn.fresh(key.hash[0], from.hash.half[0]);
   txn.fresh(key.hash[1], from.hash.half[1]);
   txn.fresh(key.id, from.id);
+  txn.fresh(key.since_ms, from.since_ms);
   txn.fresh(key.for_ms, from.for_ms);
   txn.fresh(key.until_ms, kNever);
   txn.fresh(key.heap_place, kNoIndex);

@@ -34,7 +34,8 @@ KeyHash hash_key(const uint64_t (&secret)[2], std::string_view tenant, std::stri
 struct NewKey {
   KeyHash hash;
   uint64_t id = 0;
-  int64_t for_ms = 0;  // held so long after the ack
+  int64_t since_ms = 0;  // boot time of its push
+  int64_t for_ms = 0;    // held so long after the ack
   bool debounced = false;
   bool held = true;     // restored only: else its message holds it no more
   uint64_t behind = 0;  // it waits behind this message; 0: behind none
