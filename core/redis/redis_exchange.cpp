@@ -43,6 +43,7 @@ ExportedMessage exported_of(const MessageRecord& record) {
   message.schedule = record.schedule;
   message.scheduled_at_wall_ms = record.scheduled_wall_ms;
   message.state = record.state;
+  message.wait_failed = record.wait_failed;
   return message;
 }
 
@@ -153,7 +154,8 @@ Result<void> RedisExchange::add_steps(const Reply& shown, ExportedMessage& messa
     for (const MessageId id : step->ids) {
       FQ_TRY_SET(const std::optional<MessageInfo> info, look_.get(id));
       if (info && !has_ended(info->state)) left.push_back(id);
-      step->failed = step->failed || (info && info->state == State::cancelled);
+      const bool forgotten_failed = !info && step->open && message.wait_failed;
+      step->failed = step->failed || forgotten_failed || (info && info->state == State::cancelled);
     }
     step->ids = std::move(left);
     found.emplace_back(place, *std::move(step));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 105 + kNonceBytes;
-constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256, kExpired = 1024;  // of the flags
+constexpr uint16_t kDebounced = 4, kHoldsKey = 8, kSuspended = 256, kExpired = 1024, kWaitFailed = 2048;
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
@@ -118,6 +118,7 @@ std::optional<Head> read_head(std::string_view bytes) {
   record.holds_key = (flags & kHoldsKey) != 0;
   record.suspended = (flags & kSuspended) != 0;
   record.expired = (flags & kExpired) != 0;
+  record.wait_failed = (flags & kWaitFailed) != 0;
   const auto key_bytes = head.number<uint8_t>();
   const auto tenant_bytes = head.number<uint16_t>();
   record.attempts_max = head.number<uint16_t>();

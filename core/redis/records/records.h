@@ -27,7 +27,7 @@ struct MessageRecord {
   std::optional<int64_t> keep_ms, timeout_ms;
   uint64_t serial = 0;
   uint32_t pid = 0;  // that holds it by living
-  bool debounced = false, holds_key = false, suspended = false, expired = false;
+  bool debounced = false, holds_key = false, suspended = false, expired = false, wait_failed = false;
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
   std::optional<CallId> call;

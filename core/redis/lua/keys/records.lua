@@ -20,11 +20,13 @@ M.HEAD_BYTES = 116
 M.HEAD_AND_NAMES_END = (M.HEAD_BYTES + 255 + 64 - 1) .. ''  -- the last byte, as GETRANGE takes it
 -- Flags, from the lowest bit on: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it
 -- holds that key; it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps;
--- it is on its way to another queue; it is dead since it was not started in time.
+-- it is on its way to another queue; it is dead since it was not started in time; of what a step of it waited for last not all
+-- were acked.
 local function flags_of(m)
   return (m.fifo and 1 or 0) + (m.is_tied and 2 or 0) + (m.debounced and 4 or 0) + (m.holds_key and 8 or 0) +
     (m.is_command and 16 or 0) + (m.living and 32 or 0) + (m.watched and 64 or 0) + (m.stepped and 128 or 0) +
-    (m.suspended and 256 or 0) + (m.leaving and 512 or 0) + (m.expired and 1024 or 0)
+    (m.suspended and 256 or 0) + (m.leaving and 512 or 0) + (m.expired and 1024 or 0) +
+    (m.wait_failed and 2048 or 0)
 end
 -- Few have any: what is not so is not set.
 local function set_flags(m, flags)
@@ -39,6 +41,7 @@ local function set_flags(m, flags)
   if flags % 512 >= 256 then m.suspended = true end
   if flags % 1024 >= 512 then m.leaving = true end
   if flags % 2048 >= 1024 then m.expired = true end
+  if flags % 4096 >= 2048 then m.wait_failed = true end
 end
 
 function M.head(m)

@@ -52,8 +52,7 @@ local function settle_wait(call, m, ended, state)
   local failed, open = false, false
   for _, wait in ipairs(ties.waits) do
     if wait.id == ended then
-      waits.close(call, m, wait)
-      wait.acked = state == 'acked'
+      waits.close(call, m, wait, state == 'acked')
       failed = not wait.any and not wait.acked
     end
     open = open or not wait.closed
@@ -62,6 +61,8 @@ local function settle_wait(call, m, ended, state)
   if failed then return fail(call, m, ended, state) end
   if open then return end
   uniques.leave_leader(call, m)
+  m.wait_failed = waits.has_failed(call, m)
+  waits.leave(call, m)
   ties.waits = {}
   local delay = ties.delay >= 0 and ties.delay or ties.due - call.now
   ties.delay = -1
@@ -123,6 +124,20 @@ function M.turn_back(call, m, was)
   end
 end
 
+-- It was acked after all: that is noted with those that are dead, or held for others, while it is known.
+local function note_acked(call, id)
+  local member = waits.first_told(call, id)
+  while member and ends.may_go_on(call) do
+    local m = store.find(call, queues.id_of(member))
+    waits.pass_over(call, member, id)
+    for _, wait in ipairs(m and m.is_tied and store.ties(call, m).waits or {}) do
+      if wait.id == id then wait.closed, wait.acked, m.changed = true, true, true end
+    end
+    ends.count_step(call)
+    member = waits.first_told(call, id)
+  end
+end
+
 -- Those that waited for what ended first go first, and among them those that began to wait first.
 function M.settle(call)
   local id = ends.first(call)
@@ -137,6 +152,7 @@ function M.settle(call)
         ends.count_step(call)
         member = waits.first(call, id)
       end
+      if state == 'acked' then note_acked(call, id) end
     else
       hold_again(call, id)
     end

@@ -13,9 +13,9 @@ function M.note(call, id)
   call.is_ended[id] = true
   call.ended[#call.ended + 1] = id
 end
--- It has ended; most are awaited by no message.
+-- It has ended; most are awaited by no message, nor was one told of them when they were dead.
 function M.note_end(call, id)
-  if waits.first(call, id) then return M.note(call, id) end
+  if waits.first(call, id) or waits.first_told(call, id) then return M.note(call, id) end
   if call.awaited then bell.note_of(call, id) end
 end
 

@@ -275,18 +275,21 @@ end
 -- Its job sleeps, and has come to its end: it comes back when its time is over, or when all that it waits for have
 -- ended.
 function M.fall_asleep(call, m)
-  local ties, open = store.ties(call, m), {}
+  local ties, waits_on = store.ties(call, m), false
   for _, wait in ipairs(ties.waits) do
     local state = store.state(call, wait.id)
-    if state and not store.has_ended(state) then
-      wait.began = waits.began(call)
-      open[#open + 1] = wait
-    end
+    wait.closed, wait.acked = state == nil or store.has_ended(state), state == nil or state == 'acked'
+    if not wait.closed then wait.began, waits_on = waits.began(call), true end
   end
   local delay = math.max(0, ties.due - call.now)
-  m.suspended, ties.waits, ties.due = false, open, call.now
-  if #open > 0 then M.hold(call, m) else M.come_back(call, m, delay) end
-  tell(call, m, 'released', {due = #open == 0 and delay > 0 and call.now + delay or 0})
+  m.suspended, ties.due = false, call.now
+  if waits_on then
+    M.hold(call, m)
+  else
+    m.wait_failed, ties.waits = waits.has_failed(call, m), {}
+    M.come_back(call, m, delay)
+  end
+  tell(call, m, 'released', {due = not waits_on and delay > 0 and call.now + delay or 0})
 end
 
 -- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', 'buried', or 'slept'.

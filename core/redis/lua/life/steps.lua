@@ -112,7 +112,7 @@ local function suspend(call, m, due, ids)
   local ties = store.ties(call, m, true)
   ties.due, ties.delay, ties.waits = due, -1, {}
   for i, id in ipairs(ids) do ties.waits[i] = {id = id, any = true, closed = false, began = 0} end
-  m.suspended, m.changed = true, true
+  m.suspended, m.wait_failed, m.changed = true, false, true
   if not m.living then messages.fall_asleep(call, m) end
   return {'asleep'}
 end
@@ -149,7 +149,7 @@ local function wanted(call, m, ids)
   return found
 end
 
--- ids; nil: all that its steps have pushed.
+-- ids; nil: all that its steps have pushed. How one ended that nobody knows any more was noted when the message was let go.
 function M.wait(call, receipt, name, ids)
   local m, s, refusal = look(call, receipt, name, M.WAIT)
   if refusal then return refusal end
@@ -164,7 +164,8 @@ function M.wait(call, receipt, name, ids)
     local state = store.state(call, id)
     local has_ended = state == nil or store.has_ended(state)
     if not has_ended then open[#open + 1] = id end
-    s.all_acked = s.all_acked and (not has_ended or state == nil or state == 'acked')
+    local was_acked = state == 'acked' or (state == nil and not m.wait_failed)
+    s.all_acked = s.all_acked and (not has_ended or was_acked)
   end
   s.over = #open == 0
   put(call, m, name, s)
