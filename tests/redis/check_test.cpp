@@ -228,6 +228,63 @@ TEST_CASE("places by rank are repaired") {
   CHECK(c.is_well());
 }
 
+TEST_CASE("a limit that nothing holds any more since its message is lost is found, and free after a repair") {
+  Checked c;
+  const std::string limited = GENERATE(std::string(), std::string("a"), std::string("a/x"));
+  CAPTURE(limited);
+  c.set(limited, PolicyKey::concurrency, 1);
+  const MessageId lost = push_one(*c.queue, "a/x", "1");
+  REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  push_one(*c.queue, "a/x", "2");
+  CHECK(c.is_well());
+  command(c.server, {"DEL", key_of("m:" + std::to_string(number(lost)))});
+  SECTION("at once") {}
+  SECTION("behind a repair that counted what leases there are, and no more") {
+    std::string node = command(c.server, {"GET", key_of("n:a/x")}).text;
+    const double none = 0;
+    node.replace(90, sizeof none, std::string(reinterpret_cast<const char*>(&none), sizeof none));  // its own
+    command(c.server, {"SET", key_of("n:a/x"), node});
+    CHECK(c.finds("counts other runs than there are at and below it"));
+  }
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 1);
+  CHECK(c.is_well());
+}
+
+TEST_CASE("what says when a tenant may start again is found to be lost, and said again by a repair") {
+  Checked c;
+  const PolicyKey key = GENERATE(PolicyKey::rate, PolicyKey::limited, PolicyKey::linger);
+  CAPTURE(static_cast<int>(key));
+  if (key == PolicyKey::rate) {
+    REQUIRE(c.queue->policy_set("a", {{{key, 1, 1'000, {}}}, {}}).ok());
+  } else {
+    c.set(key == PolicyKey::linger ? "" : "a", key, 1'000);
+  }
+  if (key == PolicyKey::linger) c.set("", PolicyKey::batch, 9);
+  push_one(*c.queue, "a", "1");
+  push_one(*c.queue, "a", "2");
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == (key == PolicyKey::rate ? 1 : 0));
+  CHECK(c.is_well());
+  REQUIRE(command(c.server, {"DEL", key_of("nt")}).number == 1);
+  CHECK(c.finds("tenant a: "));
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.empty());
+  c.clock.advance(1'000);
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == (key == PolicyKey::rate ? 1 : 2));
+  CHECK(c.is_well());
+}
+
+TEST_CASE("a tenant that is not among those that run, or have something ready, is found, and is so again") {
+  Checked c;
+  push_one(*c.queue, "a", "1");
+  push_one(*c.queue, "a", "2");
+  REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  REQUIRE(command(c.server, {"DEL", key_of(GENERATE("rn", "tn"))}).number == 1);
+  CHECK(c.finds("tenant a: is not listed by what it has"));
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(c.is_well());
+}
+
 TEST_CASE("a tenant that is not among those that there are is found, and is so again by a repair") {
   FakeClock clock;
   const TestServer server;

@@ -216,6 +216,31 @@ TEST_CASE("one of which it is lost what it waits for stops nothing, and is serve
   CHECK(answered(c.queue->check()).findings.empty());
 }
 
+TEST_CASE("one of which it is lost that it waits is found, and is served after a repair") {
+  Losing c;
+  const MessageId first = push_one(*c.queue, "a", "first");
+  NewMessage message;
+  message.tenant = "b";
+  message.payload = as_bytes("after");
+  message.after = {first};
+  answered(c.queue->push({&message, 1}));
+  CHECK(answered(c.queue->check()).findings.empty());
+  command(c.server, {"DEL", "fq1:fq:{default:0:0}:w:1"});
+  CHECK(c.finds("message 2: is held, and what is held for message 1 says something else"));
+  const bool repaired_before = GENERATE(true, false);
+  CAPTURE(repaired_before);
+  if (repaired_before) CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  Settle ack;
+  ack.receipt = answered(c.queue->lease(for_a_minute())).deliveries.at(0).receipt;
+  CHECK(answered(c.queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+  if (!repaired_before) {
+    CHECK(payloads_of(answered(c.queue->lease(for_a_minute()))).empty());
+    CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  }
+  CHECK(payloads_of(answered(c.queue->lease(for_a_minute()))) == std::vector<std::string>{"after"});
+  CHECK(answered(c.queue->check()).findings.empty());
+}
+
 TEST_CASE("a tenant of which it is lost what is ready stops nobody, is named, and served after a repair") {
   Losing c;
   const bool by_rank = GENERATE(false, true);

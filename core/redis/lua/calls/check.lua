@@ -4,12 +4,12 @@ local M = {}
 local function score(call, key, member) return tonumber(redis.call('ZSCORE', call.tag .. key, member) or nil) end
 
 -- Of a message the places where it can be: key, member, the score that it has to have there (nil: it is not to be there),
--- and what that is called.
+-- and what that is called; of what it is held for also that id.
 function M.places_of(call, m)
   local name = struct.pack('>I8', m.id)
   local rank, member = queues.place_of(m)
   local has = function(state, value) return m.state == state and value or nil end
-  return {
+  local places = {
     {'q:' .. m.path, member, has(records.READY, rank), 'its queue'},
     {'t', name, m.timer ~= 0 and m.timer or nil, 'the timetable'},
     {'d', name, has(records.DEAD, not m.leaving and m.since or nil), 'the dead letters'},
@@ -18,6 +18,11 @@ function M.places_of(call, m)
     {'lv', name, m.living and 0 or nil, 'what is held by living'},
     {'l:' .. m.nonce, name, m.living and 0 or nil, 'what its session holds'},
   }
+  for _, wait in ipairs(m.state == records.HELD and m.is_tied and store.ties(call, m).waits or {}) do
+    local id = text.num(wait.id)
+    if not wait.closed then places[#places + 1] = {'w:' .. id, name, wait.began, 'what is held for message ' .. id, wait.id} end
+  end
+  return places
 end
 
 -- Whether what only the client reads is as long as it says.
@@ -86,6 +91,9 @@ function M.faults_of(call, path)
   if not rings.are_counted(call, n) then faults[#faults + 1] = 'counts others than its ring has' end
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
   if n.own.run ~= sums.of_tenant(call, path).leased then faults[#faults + 1] = 'counts others that run than are leased' end
+  if n.run ~= seats.runs_below(call, n) then faults[#faults + 1] = 'counts other runs than there are at and below it' end
+  if not seats.is_listed(call, n) then faults[#faults + 1] = 'is not listed by what it has' end
+  for _, fault in ipairs(tree.faults_of(call, n)) do faults[#faults + 1] = fault end
   if call.ranked and not ranks.is_well(call, n) then faults[#faults + 1] = 'stands by rank where it should not' end
   if path == '' then return faults end
   for _, fault in ipairs(idle.faults_of(call, n)) do faults[#faults + 1] = fault end

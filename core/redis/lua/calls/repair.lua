@@ -34,6 +34,9 @@ local function mend_messages(call, args)
       if tonumber(redis.call('ZSCORE', key, member) or nil) ~= score then
         if score then redis.call('ZADD', key, text.num(score), member) else redis.call('ZREM', key, member) end
         done[#done + 1] = told_of(m.id, 'is ' .. records.STATES[m.state] .. ', and ' .. what .. ' says so again')
+        -- It has heard nothing of that one's end.
+        local awaited_id = place[5]
+        if awaited_id and store.has_ended(store.state(call, awaited_id)) then ends.note(call, awaited_id) end
       end
     end
     -- Of a session that nobody knows of the end is never noticed.
@@ -42,6 +45,7 @@ local function mend_messages(call, args)
       done[#done + 1] = told_of(m.id, 'is held by a session that is not there; it comes back')
     end
   end
+  redis.call('HSET', call.root, 'ended', ends.bytes(call))  -- the next call lets those go
   return {done}
 end
 
@@ -156,18 +160,18 @@ local function mend_node(call, path)
   idle.mend(call, n)
   if n.is_new then make_node(call, n, rings.key(call, path, '')) end
   local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
-  n.run, n.changed = n.run + runs - own.run, true
   own.count, own.run = ready, runs
   for name, is_in in pairs({tn = ready > 0, rn = runs > 0}) do
     if is_in then redis.call('ZADD', call.tag .. name, 0, path) else redis.call('ZREM', call.tag .. name, path) end
   end
-  if call.settings.linger == 0 then own.blocked = false end
+  n.run, n.changed = seats.runs_below(call, n), true
   rings.count_anew(call, n)
   if path ~= '' then
     local p = seats.above(call, n)
     rings.count_anew(call, p, n.stands)
     if not rings.is_well(call, n, p) then rings.drop(call, n, p) end
   end
+  tree.mend(call, n)
   seats.settle(call, own, n)
   if path ~= '' then seats.settle(call, n, seats.node(call, seats.parent_of(path))) end
 end
@@ -202,17 +206,9 @@ local function weigh(call, args)
   return {sum ~= call.weight and {'the queue: comes by the weight of what sits in it'} or {}, ''}
 end
 
--- What runs below each node, what limits count, pools, and places by rank.
+-- What limits count, pools, and places by rank.
 local function mend_limits(call)
-  local done, below = {}, {}
-  for _, path in ipairs(seats.running(call)) do
-    local n = seats.node(call, path)
-    seats.each_node(call, n, function(each) below[each] = (below[each] or 0) + n.own.run end)
-  end
-  for n, runs in pairs(below) do
-    if n.run ~= runs then n.run, n.changed = runs, true end
-    tree.look_again(call, n, call.now)
-  end
+  local done = {}
   for _, path in ipairs(amounts.mend(call, sums.of_tenant)) do
     done[#done + 1] = 'tenant ' .. path .. ': its limit counts what it has'
   end

@@ -212,6 +212,21 @@ function M.running(call)
   return paths
 end
 
+-- How many run at `n` and below it, by what each has of its own.
+function M.runs_below(call, n)
+  local first, last, count = '-', '+', 0
+  if n.path ~= '' then
+    first, last, count = '[' .. n.path .. '/', '(' .. n.path .. '0', n.own.run  -- '0' is the byte behind '/'
+  end
+  for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'rn', first, last)) do count = count + M.node(call, path).own.run end
+  return count
+end
+-- Whether it is in the lists where it should be.
+function M.is_listed(call, n)
+  local function stands(list) return redis.call('ZSCORE', call.tag .. list, n.path) ~= false end
+  return stands('tn') == (n.own.count > 0) and stands('rn') == (n.own.run > 0)
+end
+
 M.parent_of, M.above, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, above, each_seat, each_node, retag, pools_of
 M.count_of, M.child, M.index, M.list = count_of, child, index, list
 M.touch, M.stamp, M.stand = touch, stamp, stand

@@ -12,6 +12,8 @@ local function due_of(n, now)
   return due
 end
 
+local function is_blocked(n, due) return n.paused or due < math.huge or n.run >= n.limits.concurrency end
+
 -- It is blocked or not, as it stands at `now`.
 local function look_again(call, n, now)
   local due = due_of(n, now)
@@ -21,7 +23,7 @@ local function look_again(call, n, now)
   elseif n.blocked then
     view.take(index(call, 'nt'), n.path)
   end
-  local blocked = n.paused or due < math.huge or n.run >= n.limits.concurrency
+  local blocked = is_blocked(n, due)
   if (n.blocked or false) == blocked then return end
   n.blocked, n.changed = blocked, true
   if not blocked then bell.open(call, n.path, n.kids > 0) end
@@ -189,5 +191,25 @@ function M.fire(call)
 end
 
 M.look_again = look_again
+
+-- What is wrong with whether it starts anything, and with when time changes that. What is due by now the next call does.
+function M.faults_of(call, n)
+  local faults, own, due = {}, n.own, due_of(n, call.now)
+  local function timer(member) return tonumber(redis.call('ZSCORE', call.tag .. 'nt', member) or nil) or math.huge end
+  local at, own_at = timer(n.path), timer(n.path .. '/')
+  if at > call.now and (at ~= due or (n.blocked or false) ~= is_blocked(n, due)) then
+    faults[1] = 'starts nothing where it should, or something where it should not'
+  end
+  if own_at > call.now and own_at ~= (own.blocked and own.since + call.settings.linger or math.huge) then
+    faults[#faults + 1] = 'gathers until another time than it is looked at'
+  end
+  return faults
+end
+-- As it stands now, whatever was said of it.
+function M.mend(call, n)
+  view.take(index(call, 'nt'), n.path)
+  look_again(call, n, call.now)
+  gather_again(call, n, n.own.blocked and not has_gathered(call, n.own, call.now), call.now)
+end
 
 return M
