@@ -121,6 +121,19 @@ TEST_CASE("what is delayed, held or dead says so, and what keeps its tenant as w
   CHECK(why(q, id) == "held, held ''");
 }
 
+TEST_CASE("a tenant that has only what is delayed, or held, is explained") {
+  ON_EVERY_ENGINE(q);
+  if (engine_name(fq_engine) == "model") return;  // which explains no tenants
+  const MessageId delayed = q.push("late", "1", {.delay_ms = 5'000});
+  NewMessage held{.tenant = "behind"};
+  held.after = {delayed};
+  REQUIRE(q.door().push({&held, 1}).ok());
+  for (const char* tenant : {"late", "behind"}) {
+    CAPTURE(tenant);
+    CHECK(q.door().explain({.id = {}, .tenant = tenant}).value().subject.has_value());
+  }
+}
+
 TEST_CASE("a message that never was is not explained") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("t", "x");

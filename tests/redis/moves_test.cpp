@@ -113,6 +113,36 @@ TEST_CASE("each step of a move can be taken twice") {
   two.is_over();
 }
 
+TEST_CASE("a move that is said again takes the times with it that the message had") {
+  Two two;
+  NewMessage message = message_for("a");
+  SECTION("since when it is ready, by which it expires") {
+    message.ttl_ms = 60'000;
+    const MessageId id = answered(two.from->push({&message, 1})).items.at(0).id;
+    two.clock.advance(30'000);
+    Stalled stalled = two.stalled(id);
+    REQUIRE(stalled.send() == "sent");
+    two.clock.advance(1'000);
+    REQUIRE(stalled.send() == "sent");
+    const MessageId there{std::stoull(stalled.take().second)};
+    two.clock.advance(28'999);
+    CHECK(two.state(*two.to, there) == State::ready);
+    two.clock.advance(1);
+    CHECK(two.state(*two.to, there) == State::dead);
+  }
+  SECTION("when it is due by the clock, where its shard is ahead of that") {
+    message.delay_ms = 600'000;
+    const MessageId id = answered(two.from->push({&message, 1})).items.at(0).id;
+    two.clock.advance(-3'600'000);
+    Stalled stalled = two.stalled(id);
+    REQUIRE(stalled.send() == "sent");
+    const int64_t due_ms = read_record(stalled.parcel.at(1).text)->timer_ms;
+    CHECK(std::abs(due_ms - two.clock.boot_ms() - 600'000) < 1'000);
+    REQUIRE(stalled.send() == "sent");
+    CHECK(std::abs(read_record(stalled.parcel.at(1).text)->timer_ms - due_ms) < 1'000);
+  }
+}
+
 TEST_CASE("what is on its way is changed by nobody") {
   Two two;
   const NewMessage keyed = with_key("moved", UniqueMode::keep);

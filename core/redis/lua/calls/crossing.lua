@@ -38,8 +38,8 @@ local CROSSINGS = {
     if not m then return {'gone'} end
     if not e then return send(call, m, args) end
     local p = parcels.pack(call, m)  -- once more: as it was
-    p.m = setmetatable({state = e.state, holds_key = e.held_key, timer = e.state == records.DELAYED and e.at or m.timer, leaving = false},
-      {__index = m})
+    local timer, since = e.state == records.DELAYED and pace.by_clock(call, e.at) or m.timer, e.state == records.READY and e.at or m.since
+    p.m = setmetatable({state = e.state, holds_key = e.held_key, timer = timer, since = since, leaving = false}, {__index = m})
     return {'sent', unpack(parcels.texts(p))}
   end,
   -- id, token, id there.

@@ -77,7 +77,7 @@ end
 -- path: whether there is such a tenant, what is counted of its own messages, and its reasons.
 function M.tenant(call, args)
   local path = args[2]
-  local is_there = redis.call('EXISTS', call.tag .. 'n:' .. path) == 1
+  local is_there = redis.call('EXISTS', call.tag .. 'n:' .. path, call.tag .. 'c:' .. path) > 0
   return {is_there and 1 or 0, records.sums_bytes(sums.of_tenant(call, path)),
     is_there and reasons.of(call, seats.node(call, path)) or {}}
 end
