@@ -148,7 +148,7 @@ const Command peek_command = {
     "peek",
     "look at messages",
     "[-t TENANT] [--tag K=V] [-n N] [--state STATE]",
-    "Shows ready messages in the order of service, others by due time.",
+    "Shows ready messages in the order of service, others by time.",
     {kPeekOptions, &kQueueOption, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",

@@ -59,7 +59,7 @@ struct ExportedMessage {
   std::optional<JobCommand> command;
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> keep_ms;
-  int64_t ttl_ms = 0;  // that still holds; 0: none
+  int64_t ttl_ms = 0;  // from when it is due, before its first start; 0: none
   std::string unique;
   int64_t unique_for_ms = 0;
   std::string debounce;

@@ -27,6 +27,12 @@ size_t batch_bytes(const NewMessage& message) {
   return bytes;
 }
 
+Error unknown_before(MessageId id) {
+  return Error{
+      ErrorKind::missing,
+      "message " + std::to_string(number(id)) + ": not known (any more), so nothing can come after it", 0};
+}
+
 std::string_view name_of(State state) {
   switch (state) {
     case State::ready:

@@ -10,6 +10,7 @@
 #include <vector>
 // fq, below us.
 #include "core/base/bytes.h"
+#include "core/base/error.h"
 #include "core/base/ids.h"
 #include "core/base/limits.h"
 // fq, this room.
@@ -83,7 +84,7 @@ enum class SettleStatus {
   buried,   // a retry that was the last attempt
   slept,    // a step of its job sleeps or waits: it was given back until then, whatever the verdict
   stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
-  gone,     // no such message
+  gone,     // no such message: it has ended, or never was
   invalid,  // no receipt at all
   foreign,  // of another queue, or of an fq that did not say of which: never applied
   unknown,  // the engine cannot say
@@ -100,6 +101,9 @@ std::string_view name_of(State state);
 constexpr bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
 
 /// Why the last attempt failed. An unknown field is empty.
+/// Why nothing comes after that one.
+Error unknown_before(MessageId id);
+
 struct LastError {
   std::optional<int> exit;
   std::optional<int> signal;

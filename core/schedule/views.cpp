@@ -27,6 +27,11 @@ int64_t Views::ttl_ms(SlotIndex slot) const {
   return has_extra(from) && from.deliveries == 0 ? region_.extra(from.rank).ttl_ms.get() : kNever;
 }
 
+bool Views::has_ttl(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  return has_extra(from) && region_.extra(from.rank).ttl_ms != kNever;
+}
+
 const UniqueKey* Views::key_of_message(SlotIndex slot) const {
   const Entry& from = entry(slot);
   if (!has_extra(from) || region_.extra(from.rank).key == kNoIndex) return nullptr;

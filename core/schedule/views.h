@@ -18,6 +18,7 @@ class Views {
   /// Ready and not started in time: dead from then on; kNever where that cannot be.
   int64_t expires_ms(SlotIndex slot) const;
   int64_t ttl_ms(SlotIndex slot) const;  // that still holds, from when it is due; kNever: none
+  bool has_ttl(SlotIndex slot) const;    // or had until its first start: a kick takes it away
   bool has_expired(SlotIndex slot) const { return has_flag(slot, kExtraExpired); }
   std::string key_of(SlotIndex slot) const;  // order-preserving bytes; allocates: not under a hot path
   int32_t priority_of(SlotIndex slot) const { return fq::priority_of(region_, entry(slot)); }

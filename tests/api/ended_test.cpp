@@ -141,6 +141,54 @@ TEST_CASE("what was cancelled is told too, whoever cancelled it, and a dead one 
   CHECK(q.get(filtered).ended_at_wall_ms);
 }
 
+TEST_CASE("what has failed and is then cancelled tells of its last run") {
+  ON_EVERY_ENGINE(q);
+  retain(q, kDay);
+  const auto fail = [&](const char* payload, Verdict verdict) {
+    const MessageId id = q.push("t", payload);
+    q.clock().advance(1000);
+    Settle end;
+    end.receipt = q.lease().receipt;
+    end.verdict = verdict;
+    end.delay_ms = verdict == Verdict::retry ? kHour : 0;
+    end.reason = "exit 9";
+    end.exit = 9;
+    q.clock().advance(250);
+    REQUIRE(q.door().settle({&end, 1}).ok());
+    return id;
+  };
+  const auto cancelled = [&](MessageId id) {
+    q.clock().advance(1000);
+    REQUIRE(q.mutate({id}, Action::cancel).changed == 1);
+    return q.get(id);
+  };
+  for (const Verdict verdict : {Verdict::bury, Verdict::retry}) {
+    const MessageId id = fail("m", verdict);
+    const int64_t started_ms = q.clock().wall_ms() - 250;
+    const MessageInfo told = cancelled(id);
+    CHECK(told.started_at_wall_ms == started_ms);
+    CHECK(told.ended_at_wall_ms == q.clock().wall_ms());
+    CHECK(told.exit == 9);
+    REQUIRE(told.last_error);
+    CHECK(told.last_error->exit == 9);
+  }
+  // A run that is cut off has no exit of its own, one that was kicked no failure any more; both have run.
+  const MessageId running = q.push("t", "running");
+  q.lease();
+  const MessageInfo cut_off = cancelled(running);
+  CHECK(cut_off.started_at_wall_ms == q.clock().wall_ms() - 1000);
+  CHECK_FALSE(cut_off.exit);
+  const MessageId kicked = fail("kicked", Verdict::bury);
+  q.mutate({kicked}, Action::kick);
+  const MessageInfo forgiven = cancelled(kicked);
+  CHECK(forgiven.started_at_wall_ms == q.clock().wall_ms() - 1250);
+  CHECK_FALSE(forgiven.exit);
+  CHECK_FALSE(forgiven.last_error);
+  const MessageInfo never = cancelled(q.push("t", "never"));
+  CHECK_FALSE(never.started_at_wall_ms);
+  CHECK_FALSE(never.exit);
+}
+
 TEST_CASE("pages of what has ended take tenants, tags and states") {
   ON_EVERY_ENGINE(q);
   std::vector<uint64_t> ids;

@@ -82,6 +82,25 @@ TEST_CASE("a dead one is dead there, and why") {
   CHECK(to.pop() == "m");
 }
 
+TEST_CASE("a dead one tells there how its last run ended, though not when, and so it does once it is cancelled") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  REQUIRE(to.door().policy_set("", {{{PolicyKey::retention, 60'000, 0, {}}}, {}}).ok());
+  const MessageId id = q.push("t", "m");
+  Settle end;
+  end.receipt = q.lease().receipt;
+  end.verdict = Verdict::bury;
+  end.exit = 9;
+  REQUIRE(q.door().settle({&end, 1}).ok());
+  const MessageId there = import_one(to, exported(q, id));
+  CHECK(to.get(there).exit == 9);
+  CHECK_FALSE(to.get(there).started_at_wall_ms);
+  CHECK(to.mutate({there}, Action::cancel).changed == 1);
+  CHECK(to.get(there).state == State::cancelled);
+  CHECK(to.get(there).exit == 9);
+  CHECK_FALSE(to.get(there).started_at_wall_ms);
+}
+
 TEST_CASE("what is held for nothing is not held there") {
   WHERE_EXPORTS_ARE(q);
   ExportedMessage message = a_message(q, 5, State::held);

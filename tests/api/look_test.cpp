@@ -1,4 +1,4 @@
-// look_test - what a queue shows of its messages, and cancel and kick, by id and by filter.
+// look_test - what a queue shows of its messages, and cancel, by id and by filter.
 #include "tests/api/contract.h"
 
 namespace fq::test {
@@ -57,29 +57,6 @@ TEST_CASE("the history tells what happened, oldest first") {
   CHECK(q.events(id) == "pushed leased retried leased released leased buried kicked");
 }
 
-TEST_CASE("kick brings a dead letter back with new attempts") {
-  ON_EVERY_ENGINE(q);
-  const MessageId id = q.push("t", "x", {.attempts_max = 1});
-  q.retry(q.lease());
-  const MutateReply reply = q.mutate({id}, Action::kick);
-  CHECK(reply.changed == 1);
-  CHECK(reply.items.at(0) == SettleStatus::ok);
-  const Delivery d = q.lease();
-  CHECK(d.attempt == 1);
-  CHECK(d.delivery == 2);
-}
-
-TEST_CASE("kick by id also takes a delayed message, but no other") {
-  ON_EVERY_ENGINE(q);
-  const MessageId delayed = q.push("t", "delayed", {.delay_ms = 60'000});
-  const MessageId ready = q.push("t", "ready");
-  const MutateReply reply = q.mutate({delayed, ready}, Action::kick);
-  CHECK(reply.changed == 1);
-  CHECK(reply.items.at(0) == SettleStatus::ok);
-  CHECK(reply.items.at(1) == SettleStatus::stale);
-  CHECK(q.pop(2) == "delayed ready");
-}
-
 TEST_CASE("a cancelled message is not served") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("t", "x");
@@ -97,7 +74,7 @@ TEST_CASE("cancel takes delayed, leased and dead messages by id") {
   const Delivery d = q.lease();
   const MessageId delayed = q.push("t", "delayed", {.delay_ms = 1'000});
   CHECK(q.mutate({dead, leased, delayed}, Action::cancel).changed == 3);
-  CHECK(is_refused(q.ack(d)));
+  CHECK(q.ack(d) == SettleStatus::gone);
   q.clock().advance(100'000);
   CHECK(q.pop() == "");
 }
@@ -111,17 +88,6 @@ TEST_CASE("cancel and kick of what has ended or never was change nothing") {
     CHECK(reply.changed == 0);
     for (const SettleStatus status : reply.items) CHECK(is_refused(status));
   }
-}
-
-TEST_CASE("kick by filter goes page by page to the end") {
-  ON_EVERY_ENGINE(q);
-  q.push_many("a", 3);
-  q.push_many("b", 2);
-  for (int i = 0; i < 5; ++i) q.bury(q.lease());
-  CHECK(q.mutate_all({.tenant = "a", .state = State::dead, .tag = {}}, Action::kick) == 3);
-  CHECK(q.pop(10) == "a1 a2 a3");
-  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick) == 2);
-  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick) == 0);
 }
 
 TEST_CASE("cancel by filter takes one state where that is named, else every one") {
@@ -169,6 +135,32 @@ TEST_CASE("peek by state shows the delayed by due time") {
   q.push("u", "middle", {.delay_ms = 2'000});
   q.push("t", "ready");
   CHECK(q.peek(10, {.tenant = {}, .state = State::delayed, .tag = {}}) == "first middle last");
+}
+
+TEST_CASE("peek shows the leased by the end of their lease, the dead by when they died, then by id") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 6);
+  REQUIRE(q.lease_all({}).deliveries.size() == 1);  // for as long as this process lives: they come last
+  REQUIRE(q.lease_all(timed_lease(1, 60'000)).deliveries.size() == 1);
+  const LeaseReply third = q.lease_all(timed_lease(1, 30'000));
+  const LeaseReply next = q.lease_all(timed_lease(2, 20'000));
+  REQUIRE(next.deliveries.size() == 2);
+  REQUIRE(q.lease_all({}).deliveries.size() == 1);
+  CHECK(q.peek(10, {.tenant = {}, .state = State::leased, .tag = {}}) == "t4 t5 t3 t2 t1 t6");
+  std::string one_by_one;
+  Cursor at;
+  do {
+    MessagePage page = q.door().peek({.tenant = {}, .state = State::leased, .tag = {}}, at, 1).value();
+    for (const MessageInfo& message : page.messages) one_by_one += *message.payload + " ";
+    at = page.next;
+  } while (!at.text.empty());
+  CHECK(one_by_one == "t4 t5 t3 t2 t1 t6 ");
+  for (const Delivery* each : {&next.deliveries[1], &third.deliveries.at(0), &next.deliveries[0]}) {
+    q.bury(*each);
+    q.clock().advance(10);
+  }
+  CHECK(q.peek(2, {.tenant = {}, .state = State::dead, .tag = {}}) == "t5 t3");
+  CHECK(q.peek(10, {.tenant = {}, .state = State::dead, .tag = {}}) == "t5 t3 t4");
 }
 
 TEST_CASE("peek without a state shows every message that has not ended") {

@@ -101,6 +101,29 @@ TEST_CASE("what failed or is dead is moved with its attempts and why") {
   CHECK(all_of(*other, 1) == "dead");
 }
 
+TEST_CASE("a dead message tells where it is moved to of its last run: when, who, and how it ended") {
+  ON_EVERY_ENGINE(q);
+  const std::unique_ptr<Queue> other = q.other_queue();
+  if (!other) return;
+  const MessageId id = q.push("t", "m", {.ttl_ms = 9'000});
+  LeaseRequest living;
+  Settle end;
+  end.receipt = q.lease_all(living).deliveries.at(0).receipt;
+  end.verdict = Verdict::bury;
+  end.exit = 9;
+  q.clock().advance(1'000);
+  REQUIRE(q.door().settle({&end, 1}).ok());
+  const MessageInfo before = q.get(id);
+  const MoveReply reply = move(q.door(), {id});
+  const MessageInfo after = info_of(*other, reply.items.at(0).id_there);
+  REQUIRE(before.worker_pid);
+  CHECK(after.worker_pid == before.worker_pid);
+  CHECK(after.started_at_wall_ms == before.started_at_wall_ms);
+  CHECK(after.ended_at_wall_ms == before.ended_at_wall_ms);
+  CHECK(after.exit == 9);
+  CHECK(after.ttl_ms == 9'000);
+}
+
 TEST_CASE("a debounced message that was moved is replaced by no push there, and its key hinders none") {
   ON_EVERY_ENGINE(q);
   const std::unique_ptr<Queue> other = q.other_queue();

@@ -57,6 +57,38 @@ TEST_CASE("a kick takes the time to live away") {
   CHECK(q.pop(3) == "expired delayed");
 }
 
+TEST_CASE("a time to live is told as it was given, also once it holds no more, until a kick takes it away") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "m", {.ttl_ms = 1'000});
+  CHECK(q.get(id).ttl_ms == 1'000);
+  const Delivery first = q.lease();
+  CHECK(q.get(id).ttl_ms == 1'000);
+  q.retry(first, 5'000);
+  CHECK(q.get(id).ttl_ms == 1'000);
+  CHECK_FALSE(q.get(id).expires_at_wall_ms);
+  MessagePatch patch;
+  patch.ttl_ms.emplace(2'000);
+  REQUIRE(q.door().edit(id, patch).value() == SettleStatus::ok);
+  CHECK(q.get(id).ttl_ms == 2'000);
+  q.clock().advance(60'000);
+  CHECK(q.get(id).state == State::ready);
+  q.bury(q.lease());
+  CHECK(q.get(id).ttl_ms == 2'000);
+  q.mutate({id}, Action::kick);
+  CHECK_FALSE(q.get(id).ttl_ms);
+  patch = {};
+  patch.priority = 1;
+  REQUIRE(q.door().edit(id, patch).value() == SettleStatus::ok);
+  CHECK_FALSE(q.get(id).ttl_ms);
+  q.lease();
+  CHECK_FALSE(q.get(id).ttl_ms);
+  const MessageId late = q.push("t", "late", {.ttl_ms = 1'000});
+  q.clock().advance(1'000);
+  CHECK(q.get(late).ttl_ms == 1'000);
+  q.mutate({late}, Action::kick);
+  CHECK_FALSE(q.get(late).ttl_ms);
+}
+
 TEST_CASE("a time to live keeps order and priorities as they are") {
   ON_EVERY_ENGINE(q);
   q.push("t", "1", {.ttl_ms = 9'000});

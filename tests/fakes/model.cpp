@@ -94,7 +94,6 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
   message.timer = timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt;
   message.receipt = Receipt(std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_));
   message.info.deliveries += 1;
-  message.ttl_ms.reset();
   message.attempts_in_force =
       request.attempts_max.value_or(attempts_of(settings, message.info.command.has_value()));
   message.extended_until.clear();
@@ -195,6 +194,7 @@ void Model::kick(Message& message) {
   message.info.attempts = 0;
   message.info.crashes = 0;  // attempts too, that ended badly
   message.ttl_ms.reset();
+  message.info.last_error.reset();
   regain_key(message);
   if (hold_again(message))
     move(message, State::held);
@@ -267,8 +267,17 @@ void Model::note_told(Message& message) {
   if (kept_ms == 0) return;
   message.told_until_wall_ms = clock.wall_ms() + kept_ms;
   message.info.ended_at_wall_ms = clock.wall_ms();
-  if (message.info.state == State::leased)
-    message.info.started_at_wall_ms = clock.wall_ms() - clock.boot_ms() + message.began_ms;
+  message.info.started_at_wall_ms = started_at(message);
+  const bool was_over = message.info.state != State::leased && message.info.deliveries > 0;
+  if (!was_over || !message.info.last_error) return;
+  message.info.exit = message.info.last_error->exit;
+  message.info.signal = message.info.last_error->signal;
+}
+
+std::optional<int64_t> Model::started_at(const Message& message) {
+  const auto run = std::find_if(message.history.rbegin(), message.history.rend(),
+                                [](const HistoryEvent& event) { return event.event == "leased"; });
+  return run == message.history.rend() ? std::nullopt : std::optional(run->at_wall_ms);
 }
 
 SettleStatus Model::end(Message& message, State state, std::string_view event, const std::string& reason) {
@@ -288,8 +297,12 @@ void Model::come_back(Message& message, int64_t delay_ms) {
 
 void Model::ready_since(Message& message, int64_t since_ms) {
   message.since_ms = since_ms;
-  move(message, State::ready,
-       message.ttl_ms ? std::optional(since_ms + *message.ttl_ms) : std::optional<int64_t>());
+  move(message, State::ready, end_of_wait(message));
+}
+
+std::optional<int64_t> Model::end_of_wait(const Message& message) {
+  if (!message.ttl_ms || message.info.deliveries > 0) return std::nullopt;
+  return message.since_ms + *message.ttl_ms;
 }
 
 void Model::move(Message& message, State state, std::optional<int64_t> timer) {

@@ -38,7 +38,7 @@ class Model {
     std::string key;   // its place in its tenant: by key, by rank, by age
     int32_t rank = 0;
     std::optional<int64_t> timer;   // boot_ms of its due time or its lease's end
-    std::optional<int64_t> ttl_ms;  // that still holds: from when it is ready, before its first start
+    std::optional<int64_t> ttl_ms;  // from when it is ready, before its first start
     int64_t since_ms = 0;           // boot_ms since which it is ready, or dead
     bool expired = false;           // dead for that reason
     Receipt receipt;                // "ID.SERIAL" of its last lease
@@ -67,6 +67,9 @@ class Model {
   };
 
   explicit Model(Clock& c) : clock(c) {}
+
+  /// When its last run began; none: it had none.
+  static std::optional<int64_t> started_at(const Message& message);
 
   // Every call first fires what is due, earliest first, as every engine must.
   PushResult put(const NewMessage& from);                         // settle_held() after the last of a batch
@@ -169,6 +172,7 @@ class Model {
   bool hold_again(Message& message);
 
   void ready_since(Message& message, int64_t since_ms);
+  static std::optional<int64_t> end_of_wait(const Message& message);
   SettleStatus judge(const Settle& item);
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
   void come_back(Message& message, int64_t delay_ms);

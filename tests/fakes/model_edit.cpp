@@ -36,12 +36,10 @@ SettleStatus Model::edit(MessageId id, const MessagePatch& patch) {
     if (tag.value) message.info.tags.push_back({tag.name, *tag.value});
   }
   if (patch.command) message.info.command = *patch.command;
-  // One that was started once cannot wait too long for that.
-  if (patch.ttl_ms && message.info.deliveries == 0) message.ttl_ms = *patch.ttl_ms;
+  if (patch.ttl_ms) message.ttl_ms = *patch.ttl_ms;
   if (patch.delay_ms || patch.at_wall_ms) set_time(message, patch);
   if (message.info.state == State::ready) {
-    message.timer.reset();
-    if (message.ttl_ms) message.timer = message.since_ms + *message.ttl_ms;
+    message.timer = end_of_wait(message);
   }
   note(message, "edited");
   settle_held();

@@ -79,7 +79,8 @@ SettleStatus refusal(const Receipt& receipt, Model& model) {
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return SettleStatus::invalid;
   const auto second = std::from_chars(first.ptr + 1, end, serial);
   if (second.ec != std::errc() || second.ptr != end) return SettleStatus::invalid;
-  return model.find(MessageId{id}) == nullptr ? SettleStatus::gone : SettleStatus::stale;
+  const Model::Message* const message = model.find(MessageId{id});
+  return message == nullptr || is_finished(message->info.state) ? SettleStatus::gone : SettleStatus::stale;
 }
 
 }  // namespace

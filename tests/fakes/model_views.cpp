@@ -43,7 +43,7 @@ std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) co
     const auto& tags = message.info.tags;
     return !filter.tag || std::find(tags.begin(), tags.end(), *filter.tag) != tags.end();
   };
-  // Ready ones in the order of turns; then the others, by timer and id.
+  // Ready ones in the order of turns; then the others, by timer and id; the dead, by when they died, and id.
   for (const MessageId id : store_->model.ready(filter.tenant)) {
     const Model::Message& message = *store_->model.find(id);
     if (fits(message)) found.push_back(&message);
@@ -53,7 +53,11 @@ std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) co
     if (message.info.state != State::ready && fits(message)) found.push_back(&message);
   }
   std::stable_sort(found.begin() + ready_count, found.end(), [](const auto* a, const auto* b) {
-    return a->timer.value_or(kNever) < b->timer.value_or(kNever);
+    const auto place = [](const Model::Message& each) {
+      const bool dead = each.info.state == State::dead;
+      return std::pair(dead, dead ? each.since_ms : each.timer.value_or(kNever));
+    };
+    return place(*a) < place(*b);
   });
   return found;
 }
@@ -63,15 +67,16 @@ MessageInfo ModelQueue::info_of(const Model::Message& message) const {
   info.attempts_max = store_->model.attempts_max(message);
   const int64_t offset_ms = store_->model.clock.wall_ms() - store_->model.clock.boot_ms();
   const bool delayed = info.state == State::delayed;
-  if (message.ttl_ms && message.timer && (delayed || info.state == State::ready))
+  const bool waits = delayed || info.state == State::ready;
+  if (message.ttl_ms && message.timer && waits && info.deliveries == 0)
     info.expires_at_wall_ms = *message.timer + offset_ms + (delayed ? *message.ttl_ms : 0);
-  if (is_finished(info.state)) info.payload.reset();
+  if (is_finished(info.state))
+    info.payload.reset();
+  else
+    info.ttl_ms = message.ttl_ms;
   if (info.state == State::dead) info.ended_at_wall_ms = message.since_ms + offset_ms;
   if (info.state != State::dead && info.state != State::leased) return info;
-  const auto run = std::find_if(message.history.rbegin(), message.history.rend(),
-                                [](const HistoryEvent& event) { return event.event == "leased"; });
-  if (run == message.history.rend()) return info;
-  info.started_at_wall_ms = run->at_wall_ms;
+  info.started_at_wall_ms = Model::started_at(message);
   if (info.state != State::dead || !info.last_error) return info;
   info.exit = info.last_error->exit;
   info.signal = info.last_error->signal;

@@ -89,7 +89,7 @@ TEST_CASE("a push and verdicts over many shards wait for one answer's time, in t
   for (size_t i = 0; i < verdicts.size(); ++i) {
     CAPTURE(i);
     const SettleStatus expected = i == 5   ? SettleStatus::invalid
-                                  : i == 9 ? SettleStatus::stale
+                                  : i == 9 ? SettleStatus::gone
                                            : SettleStatus::ok;
     CHECK(settled.items.at(i) == expected);
   }

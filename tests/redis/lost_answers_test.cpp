@@ -115,7 +115,7 @@ TEST_CASE("a verdict that was given is not told as not given, and can be given a
   CHECK((u.sums().ready == 0 && u.sums().leased == 0));
   u.answer_again();
   // By another client: this one goes by a refused greeting for as long as that took.
-  CHECK(answered(u.another()->settle(acks)).items.at(0) == SettleStatus::stale);
+  CHECK(answered(u.another()->settle(acks)).items.at(0) == SettleStatus::gone);
 }
 
 TEST_CASE("a batch over many shards that was pushed, or acked, is not told as not done") {

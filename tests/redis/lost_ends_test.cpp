@@ -118,7 +118,7 @@ TEST_CASE("nor is what a client was told to be over, by news or by an extension"
     answered(s.queue->mutate(ids, Action::cancel));
     if (is_extended) {
       const Receipt receipts[] = {taken.deliveries[0].receipt};
-      CHECK(answered(worker->extend(receipts, 1'000)).at(0).status == SettleStatus::stale);
+      CHECK(answered(worker->extend(receipts, 1'000)).at(0).status == SettleStatus::gone);
     } else {
       request.want = 0;
       CHECK(answered(worker->lease(request)).changes.size() == 1);

@@ -78,7 +78,7 @@ SettleStatus Settler::judge(const Settle& settle, size_t place, RecordType type,
   std::optional<SlotIndex> slot;
   const SettleStatus status = judge_receipt(link_, settle.receipt, now, slot);
   if (!slot) return status;
-  if (judged.has(*slot)) return SettleStatus::stale;
+  if (judged.has(*slot)) return type == RecordType::acked ? SettleStatus::gone : SettleStatus::stale;
   const Entry& entry = schedule().messages().entry(*slot);
   if (schedule().messages().is_suspended(entry)) {
     judged.sleepers[judged.sleeping++] = *slot;

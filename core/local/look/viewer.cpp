@@ -62,6 +62,7 @@ Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
     if (info.holder_pid) info.holder_host = host_name();
   }
   FQ_TRY(add_item(snapshot, info));
+  if (!snapshot.has_ttl) info.ttl_ms.reset();
   FQ_TRY_SET(info.last_error, last_error_of(link_, snapshot));
   if (snapshot.state == State::leased || snapshot.state == State::dead) FQ_TRY(add_run(snapshot, info));
   return info;
@@ -79,7 +80,7 @@ Result<void> Viewer::add_run(const Snapshot& snapshot, MessageInfo& info) {
                   }));
   if (snapshot.state != State::dead) return {};
   info.ended_at_wall_ms = snapshot.at_wall_ms;
-  if (!info.last_error || !info.started_at_wall_ms) return {};
+  if (!info.last_error) return {};
   info.exit = info.last_error->exit;
   info.signal = info.last_error->signal;
   return {};
@@ -164,7 +165,8 @@ Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_
 Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_t n) {
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
   PagePlace after = place_in(from).value_or(PagePlace());
-  const auto order = filter.state == State::delayed ? Pages::Order::due : Pages::Order::id;
+  const bool by_id = !filter.state || filter.state == State::held;
+  const auto order = by_id ? Pages::Order::id : Pages::Order::due;
   MessagePage page;
   size_t selected = 0;
   do {

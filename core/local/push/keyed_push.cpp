@@ -169,7 +169,7 @@ Result<PushReply> KeyedPush::push(std::span<const NewMessage> messages, bool laz
     behind.clear();
     for (size_t i = 0; i < messages.size(); ++i) {
       const Plan& plan = plans[i];
-      if (plan.fate == Fate::missing) return at_item(refuse_missing(plan.id), i);
+      if (plan.fate == Fate::missing) return at_item(unknown_before(plan.id), i);
       if (plan.fate == Fate::moving) return at_item(refuse_in_transit(plan.id), i);
       if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
         plans[i].place = fresh.size();
@@ -237,12 +237,6 @@ Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, cons
   return reply;
 }
 
-Error KeyedPush::refuse_missing(MessageId id) {
-  return Error{
-      ErrorKind::missing,
-      "message " + std::to_string(number(id)) + ": not known (any more), so nothing can come after it", 0};
-}
-
 Error KeyedPush::refuse_busy() {
   return Error{ErrorKind::later, object() + ": others push with the same key all the time", 0};
 }
@@ -268,7 +262,7 @@ Result<PushResult> KeyedPush::replace_or_push(const NewMessage& message, const K
       FQ_TRY_SET(const bool replaced, replace(message, plan, lazy, end));
       if (replaced) return PushResult{replaced_status(message), plan.id};
     }
-    if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+    if (plan.fate == Fate::missing) return unknown_before(plan.id);
     if (plan.fate == Fate::moving) return refuse_in_transit(plan.id);
     if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
       const auto unchanged = [&](const Now& now) {

@@ -81,7 +81,6 @@ class KeyedPush : private Linked {
   Result<PushReply> reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
                              const std::vector<Plan>& plans, const Appended& appended, bool lazy);
   Error refuse_busy();
-  static Error refuse_missing(MessageId id);
   static bool replaces(const NewMessage& message, const Plan& there);
   static PushStatus replaced_status(const NewMessage& message);
   Result<PushResult> replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,

@@ -88,7 +88,8 @@ Result<void> Carried::tell(Link& link) {
   const bool of_push = !stored_.item.terms.empty();
   std::optional<MessageTerms> terms = of_push ? decode_terms(stored_.item.terms) : MessageTerms{};
   if (terms) {
-    terms->ttl_ms = snapshot_.ttl_ms;
+    // Until its first start that may be another time by now, and from then on it is only told.
+    if (snapshot_.deliveries == 0 || !snapshot_.has_ttl) terms->ttl_ms = snapshot_.ttl_ms;
     terms->expired = snapshot_.expired;
     if (!snapshot_.has_key) terms->key = {};
     if (!snapshot_.has_key) terms->debounced = false;

@@ -51,6 +51,7 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   snapshot.deliveries = entry.deliveries;
   snapshot.at_wall_ms = entry.at_ms == kNever ? 0 : link.store().wall_of(entry.at_ms);
   if (const int64_t ttl_ms = link.schedule().views().ttl_ms(slot); ttl_ms != kNever) snapshot.ttl_ms = ttl_ms;
+  snapshot.has_ttl = link.schedule().views().has_ttl(slot);
   snapshot.expired = link.schedule().views().has_expired(slot);
   snapshot.due_from_release = link.schedule().views().is_due_from_release(slot);
   snapshot.suspended = link.schedule().messages().is_suspended(entry);

@@ -18,6 +18,7 @@ struct Snapshot {
   uint32_t deliveries = 0;
   int64_t at_wall_ms = 0;  // 0: held by a process
   int64_t ttl_ms = 0;      // that still holds; 0: none
+  bool has_ttl = false;    // or had until its first start
   bool expired = false;
   bool due_from_release = false;  // held, and due so long after its release
   bool suspended = false;         // leased, and its job sleeps

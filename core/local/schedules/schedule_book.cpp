@@ -2,8 +2,8 @@
 
 // System.
 #include <algorithm>
-#include <charconv>
 #include <set>
+#include <span>
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -224,11 +224,8 @@ Result<bool> ScheduleBook::pause(std::string_view name, bool paused) {
 }
 
 Result<void> ScheduleBook::pause_all() {
-  SchedulePage page;
-  do {
-    FQ_TRY_SET(page, list(page.next, kSeenPerHold));
-    for (const ScheduleInfo& each : page.schedules) FQ_TRY(pause(each.name, true));
-  } while (!page.next.text.empty());
+  FQ_TRY_SET(const std::vector<std::string> names, all_names());
+  for (const std::string& name : names) FQ_TRY(pause(name, true));
   return {};
 }
 
@@ -284,19 +281,35 @@ Result<ScheduleInfo> ScheduleBook::describe(const SeenSchedule& seen) {
   return info;
 }
 
-Result<SchedulePage> ScheduleBook::list(const Cursor& from, size_t n) {
-  uint32_t at = 0;
-  std::from_chars(from.text.data(), from.text.data() + from.text.size(), at);
-  SchedulePage page;
+/// In order.
+Result<std::vector<std::string>> ScheduleBook::all_names() {
+  std::vector<std::string> names;
   uint32_t next = 1;
-  for (; page.schedules.empty() && next != 0; at = next) {
-    FQ_TRY_SET(const std::vector<SeenSchedule> some, see_some(at, n, next));
-    for (const SeenSchedule& seen : some) {
-      FQ_TRY_SET(ScheduleInfo info, describe(seen));
-      page.schedules.push_back(std::move(info));
-    }
+  for (uint32_t at = 0; next != 0; at = next) {
+    FQ_TRY_SET(const std::vector<SeenSchedule> some, see_some(at, kSeenPerHold, next));
+    for (const SeenSchedule& seen : some) names.emplace_back(seen.name());
   }
-  if (next != 0) page.next.text = std::to_string(next);
+  std::sort(names.begin(), names.end());
+  // One that was removed and set again meanwhile may have been seen in two places.
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Result<SchedulePage> ScheduleBook::list(const Cursor& from, size_t n) {
+  // Each page would cost a walk through all: who goes on where another page has ended goes on in what that saw.
+  const bool goes_on = std::binary_search(listed_.begin(), listed_.end(), from.text);
+  if (!goes_on) {
+    FQ_TRY_SET(listed_, all_names());
+  }
+  const auto next = std::upper_bound(listed_.begin(), listed_.end(), from.text);
+  const std::span names(next, listed_.end());
+  SchedulePage page;
+  const std::span some = names.first(std::min(n, names.size()));
+  for (const std::string& name : some) {
+    FQ_TRY_SET(std::optional<ScheduleInfo> info, get(name));
+    if (info) page.schedules.push_back(std::move(*info));
+  }
+  if (!some.empty() && some.size() < names.size()) page.next.text = some.back();
   return page;
 }
 

@@ -37,6 +37,7 @@ class ScheduleBook : private Linked {
   Result<bool> take_out(const SeenSchedule& seen);
   Result<void> drop_of_file(std::span<const ScheduleDefinition> kept);
   Result<std::vector<SeenSchedule>> see_some(uint32_t from, size_t n, uint32_t& next);
+  Result<std::vector<std::string>> all_names();
   Result<ScheduleInfo> describe(const SeenSchedule& seen);
   Result<void> carry_one(const SeenSchedule& seen);
   Result<void> wait_durable();
@@ -44,6 +45,7 @@ class ScheduleBook : private Linked {
   Writer& writer_;
   Upkeep& upkeep_;
   ScheduleReader reader_;
+  std::vector<std::string> listed_;  // what a listing goes through
   Body body_;
   Body carried_body_;  // carrying may be what makes room for a change
   uint64_t end_ = 0;   // of what was appended by this call

@@ -87,7 +87,7 @@ std::optional<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& r
   if (info.state == State::leased) info.receipt = leases_.receipt_of(*id, record->serial, record->nonce);
   if (info.state == State::leased && has_timer) info.lease_until_wall_ms = timer_wall_ms;
   if (info.state == State::ready && has_timer) info.expires_at_wall_ms = timer_wall_ms;
-  if (info.state == State::delayed && record->ttl_ms > 0)
+  if (info.state == State::delayed && record->ttl_ms > 0 && record->deliveries == 0)
     info.expires_at_wall_ms = timer_wall_ms + record->ttl_ms;
   const bool is_left_behind = shown.at(7).number == 1;  // by a worker that is dead
   if (info.state == State::leased && record->pid != 0 && !is_left_behind)
@@ -97,8 +97,8 @@ std::optional<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& r
   info.keep_ms = record->keep_ms;
   info.schedule = record->schedule;
   if (!info.schedule.empty()) info.scheduled_at_wall_ms = record->scheduled_wall_ms;
-  if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
   const bool ended = has_ended(info.state);
+  if (record->ttl_ms > 0 && !ended) info.ttl_ms = record->ttl_ms;
   const bool was_started = info.state == State::leased || info.state == State::dead || ended;
   if (ended || info.state == State::dead) info.ended_at_wall_ms = shard_.wall_of(record->since_ms);
   if (was_started && record->began_ms != 0) info.started_at_wall_ms = shard_.wall_of(record->began_ms);

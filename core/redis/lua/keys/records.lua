@@ -219,6 +219,7 @@ end
 -- Why the last attempt failed: when, then as the client packs it: exit and signal with a byte before each that
 -- says whether there is one, and two texts.
 function M.failure(at, client_bytes) return struct.pack('<d', at) .. client_bytes end
+function M.verdict_in(failure) return string.sub(failure, 9) end
 function M.reason(reason) return struct.pack('<Bi4Bi4I4c0I4', 0, 0, 0, 0, #reason, reason, 0) end
 
 -- What is counted of a queue, or of a tenant; of a tenant also what it was given lately, see sums.lua, and its times, see

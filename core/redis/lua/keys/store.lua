@@ -51,6 +51,11 @@ function M.ties(call, m, make)
   return m.ties
 end
 
+-- Why its last attempt failed; '': none has, or a kick has forgotten that.
+function M.failure(call, m)
+  return m.failure or redis.call('GET', call.tag .. 'f:' .. records.name_of(m)) or ''
+end
+
 -- It has ended as `what`, and that is kept.
 function M.ended(call, m, what)
   m.gone = true
@@ -99,7 +104,11 @@ local function write_message(call, m, gone)
   else
     redis.call('SETRANGE', call.tag .. 'm:' .. name, '0', records.head(m))
   end
-  if m.failure then M.set(call, 'f:' .. name, m.failure) end
+  if m.failure == '' then
+    gone[#gone + 1] = call.tag .. 'f:' .. name
+  elseif m.failure then
+    M.set(call, 'f:' .. name, m.failure)
+  end
   if m.ties then M.set(call, 'a:' .. name, records.ties_bytes(m.ties)) end
 end
 

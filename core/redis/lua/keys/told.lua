@@ -30,12 +30,19 @@ local function time_of(call, m)
   return time > 0 and time or m.output_time or 0
 end
 
--- It has ended as `what`, after a run or not; `verdict`: what that says of the run.
-function M.note(call, m, what, has_run, verdict)
+-- What became of its last run, where that was over before: it failed, or nobody said.
+local function last_verdict(call, m)
+  local failure = m.deliveries > 0 and store.failure(call, m) or ''
+  return failure ~= '' and records.verdict_in(failure) or nil
+end
+
+-- It has ended as `what`, while it ran or not; `verdict`: what that says of the run.
+function M.note(call, m, what, was_running, verdict)
   local time = time_of(call, m)
   if time == 0 then return end
+  if not was_running then verdict = last_verdict(call, m) end
   m.told = {state = what == 'acked' and records.ACKED or records.CANCELLED, verdict = verdict}
-  m.since, m.timer, m.began = call.now, call.now + time, has_run and m.began or 0
+  m.since, m.timer = call.now, call.now + time
   call.told[#call.told + 1] = m
 end
 

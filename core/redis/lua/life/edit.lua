@@ -52,8 +52,7 @@ function M.run(call, args)
     if has(p, ATTEMPTS) then m.attempts_max = p.attempts_max end
     if has(p, ATTEMPTS) and p.attempts_max == 0 then m.in_force = 0 end
     if has(p, KEEP) then m.keep = p.keep end
-    -- One that was started once cannot wait too long for that.
-    if has(p, TTL) and m.deliveries == 0 then m.ttl = p.ttl end
+    if has(p, TTL) then m.ttl = p.ttl end
   end)
   local refusal = amounts.refusal(call, m.path)
   if refusal then return nil, amounts.fault(refusal) end

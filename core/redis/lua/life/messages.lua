@@ -86,7 +86,10 @@ local function move(call, m, state, due, at)
   if not store.has_ended(state) or state == DEAD then enter(call, m, state, at) end
 end
 
-local function make_ready(call, m, at) move(call, m, READY, m.ttl > 0 and at + m.ttl or nil, at) end
+-- A time to live holds before the first start only.
+local function end_of_wait(m, since) return m.ttl > 0 and m.deliveries == 0 and since + m.ttl or nil end
+
+local function make_ready(call, m, at) move(call, m, READY, end_of_wait(m, at), at) end
 
 function M.come_back(call, m, delay)
   if delay > 0 then move(call, m, DELAYED, call.now + delay, call.now) else make_ready(call, m, call.now) end
@@ -114,10 +117,10 @@ end
 
 -- It has ended and leaves nothing but that.
 local function finish(call, m, what, verdict)
-  local has_run = m.state == LEASED
+  local was_running = m.state == LEASED
   move(call, m, what, nil, call.now)
   view.take(places.ids(call), records.member_of(m))
-  told.note(call, m, what, has_run, verdict)
+  told.note(call, m, what, was_running, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
   count(call, m.path, 'bytes', -m.bytes - m.step_bytes)
@@ -226,7 +229,7 @@ function M.edit(call, m, change)
 end
 -- That is done; its time to live holds as it is now.
 function M.edited(call, m, rest)
-  if m.state == READY then places.set_timer(call, m, m.ttl > 0 and m.since + m.ttl or nil) end
+  if m.state == READY then places.set_timer(call, m, end_of_wait(m, m.since)) end
   tell(call, m, 'edited', {rest = rest, due = m.state == DELAYED and m.timer or 0})
 end
 
@@ -251,7 +254,7 @@ function M.lease(call, m, n, top, terms, more)
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call, m)
-  m.ttl, m.deliveries, m.living, m.watched = 0, m.deliveries + 1, terms.due == nil, terms.watch
+  m.deliveries, m.living, m.watched = m.deliveries + 1, terms.due == nil, terms.watch
   m.pid = m.living and terms.pid or 0
   places.set_timer(call, m, terms.due)
   if m.living or m.watched then sessions.open(call, terms.pid) end
@@ -262,10 +265,7 @@ end
 -- What the receipt holds, or nil and why it holds nothing.
 function M.held_by(call, id, serial, nonce)
   local m = store.find(call, id)
-  if not m then
-    if id < 1 or id > call.n then return nil, 'gone' end
-    return nil, 'stale'
-  end
+  if not m then return nil, 'gone' end
   if m.state ~= LEASED or m.serial ~= serial or m.nonce ~= nonce then return nil, 'stale' end
   -- Its job sleeps: who holds it gives it back, and nobody else has a say any more.
   if m.suspended and m.nonce ~= call.session then return nil, 'stale' end
@@ -354,9 +354,9 @@ function M.crash(call, m, why, at)
   tell(call, m, 'died', why ~= M.DIED and {failure = failure} or nil)
 end
 
--- From the beginning; `held`: what it came after is unfinished again.
+-- From the beginning, as if nothing had failed; `held`: what it came after is unfinished again.
 function M.kick(call, m, held)
-  m.attempts, m.crashes, m.ttl, m.began, m.expired = 0, 0, 0, 0, nil
+  m.attempts, m.crashes, m.ttl, m.failure, m.expired = 0, 0, 0, '', nil
   if held then M.hold(call, m) else make_ready(call, m, call.now) end
   tell(call, m, 'kicked')
 end

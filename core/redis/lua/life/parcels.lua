@@ -24,7 +24,7 @@ end
 function M.pack(here, m)
   local name, ties = text.num(m.id), store.ties(here, m)
   local rest = redis.call('GETRANGE', here.tag .. 'm:' .. name, records.HEAD_BYTES + #m.path + #m.key, -1)
-  return {m = as_sent(here, m), rest = rest, failure = m.failure or redis.call('GET', here.tag .. 'f:' .. name) or '',
+  return {m = as_sent(here, m), rest = rest, failure = store.failure(here, m),
     key = ties and ties.key or '', unique_for = ties and ties.unique_for or 0}
 end
 -- The same as texts, and back.
@@ -56,7 +56,7 @@ local function add(there, p, path, from, rest)
   local new = messages.add(there, {path = path, key = m.key, rest = rest ~= '' and rest or p.rest, priority = m.priority,
     attempts_max = m.attempts_max, bytes = m.bytes, ttl = m.ttl, keep = m.keep, is_command = m.is_command, delay = 0,
     arrives = true, from = {from, m.id}})
-  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'expired'}) do new[field] = m[field] end
+  for _, field in ipairs({'attempts', 'in_force', 'crashes', 'deliveries', 'pushed', 'began', 'pid', 'expired'}) do new[field] = m[field] end
   if p.failure ~= '' then new.failure = p.failure end
   if has_key(p) then
     local own = store.ties(there, new, true)
