@@ -16,9 +16,10 @@
 #include "cli/session/following.h"
 #include "cli/terminal/input.h"
 #include "cli/session/patience.h"
-#include "cli/requests/push_batch.h"
+#include "cli/requests/batch_source.h"
 #include "cli/requests/message_options.h"
 #include "cli/requests/push_options.h"
+#include "cli/requests/pusher.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
@@ -276,23 +277,28 @@ Result<void> check_suits(PushRequest& request, std::optional<Reader>& source, co
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
   if (session.out().is_terminal()) say_duration_is_payload(arguments);
-  // A payload that cannot be read should not make a queue, so the source is opened first.
+  // What cannot be read, or would be refused, makes no queue: the payload or first batch is read before.
   std::optional<Reader> source;
   if (!request.payload) {
     FQ_TRY_SET(Reader opened, open_source(request.file));
     source.emplace(std::move(opened));
   }
   Settings settings;
-  const auto suits = [&](const Settings& its) {
+  std::optional<BatchSource> batches;
+  const auto suits = [&](const Settings& its, bool is_there) -> Result<void> {
     settings = its;
-    return check_suits(request, source, its);
+    FQ_TRY(check_suits(request, source, its));
+    if (!request.batch) return is_there ? Result<void>() : check_comes_first(request.fields);
+    if (!batches) batches.emplace(*source, *request.batch, request.fields, settings);
+    FQ_TRY(batches->read());
+    return is_there ? Result<void>() : batches->check_first();
   };
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, Session::Missing::is_made, suits));
   if (request.options.block) request.options.interrupt = &catch_signals();
   Pusher pusher(session, *queue, settings, request.options);
   if (request.batch) {
-    FQ_TRY(push_batch(pusher, *source, *request.batch, request.fields));
+    FQ_TRY(batches->push(pusher));
     return Exit::done;
   }
   const NewMessage message = message_of(request.fields, *request.payload);

@@ -145,7 +145,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
     return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
   FQ_TRY(Recurrence::parse(definition.spec));
   FQ_TRY(check_zone(definition.zone, arguments.has("tz")));
-  const auto suits = [&](const Settings& settings) -> Result<void> {
+  const auto suits = [&](const Settings& settings, bool) -> Result<void> {
     FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
     if (payload->size() > settings.payload_bytes_max)
       return payload_too_long("PAYLOAD", settings.payload_bytes_max);

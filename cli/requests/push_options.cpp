@@ -175,4 +175,11 @@ Result<void> check_order(const PushFields& fields, Order order, std::string_view
   return {};
 }
 
+Result<void> check_comes_first(const PushFields& fields) {
+  for (const std::vector<MessageId>& ids : {fields.after, fields.after_any}) {
+    if (!ids.empty()) return unknown_before(ids.front());
+  }
+  return {};
+}
+
 }  // namespace fq::cli

@@ -55,6 +55,9 @@ Result<void> check_replacement(const PushFields& fields, std::string_view mode_n
 Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
                          std::string_view key_name);
 
+/// Refuses what is to come after others: in a queue that has had no message it comes after nothing.
+Result<void> check_comes_first(const PushFields& fields);
+
 struct PushLine {
   PushFields fields;
   std::string payload;

@@ -128,7 +128,7 @@ Result<std::unique_ptr<Queue>> Session::open(Policy policy, Missing missing, con
   FQ_TRY_SET(std::unique_ptr<Queue> queue, open(location_, policy, missing, options, demand));
   if (demand) {
     FQ_TRY_SET(const Settings settings, queue->settings());
-    FQ_TRY(demand(settings));
+    FQ_TRY(demand(settings, true));
   }
   return queue;
 }
@@ -146,7 +146,7 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
     if (demand) {
       Settings settings;
       take_over(settings, without_lines(file).queue);
-      FQ_TRY(demand(settings));
+      FQ_TRY(demand(settings, false));
     }
     options.create = true;
     queue = open_queue(location, options);

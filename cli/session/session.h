@@ -49,8 +49,8 @@ class Session {
   /// Where there is no such queue. A person who waits for messages is told that it was made: a name that was
   /// mistyped never has any.
   enum class Missing { is_refused, is_made, is_made_and_said };
-  /// What a command asks of a queue's settings.
-  using Demand = std::function<Result<void>(const Settings&)>;
+  /// What a command asks of a queue: by its settings, and by whether it is there yet.
+  using Demand = std::function<Result<void>(const Settings&, bool is_there)>;
   /// The command's one queue, until its process ends. `demand`: of one that is not there it is asked with the
   /// settings that it would have, and none is made where it fails; then of the queue itself.
   Result<std::unique_ptr<Queue>> open(Policy policy, Missing missing = Missing::is_refused,

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPieceBytes = 64 * 1024;
 constexpr uint64_t kListBytesMax = 64 * 1024 * 1024;  // ids or receipts by standard input: arbitrary
-bool standard_input_was_closed = false;
+bool was_closed[3] = {};  // of the standard descriptors, at the start
 
 Error unreadable(Error error) {
   error.kind = ErrorKind::bad_data;
@@ -31,7 +31,7 @@ Error unreadable(Error error) {
 }  // namespace
 
 Result<Reader> Reader::standard_input() {
-  if (standard_input_was_closed) return Error{ErrorKind::usage, "standard input: is closed", 0};
+  if (was_closed[STDIN_FILENO]) return Error{ErrorKind::usage, "standard input: is closed", 0};
   return Reader(STDIN_FILENO, "standard input");
 }
 
@@ -89,7 +89,7 @@ Result<std::string> Reader::read_all(uint64_t bytes_max) {
 }
 
 std::string_view why_not_read_unasked() {
-  if (standard_input_was_closed) return "closed";
+  if (was_closed[STDIN_FILENO]) return "closed";
   if (::isatty(STDIN_FILENO) == 1) return "a terminal";
   struct stat info {};
   if (::fstat(STDIN_FILENO, &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3))
@@ -99,7 +99,7 @@ std::string_view why_not_read_unasked() {
 
 Error not_read_unasked(const std::string& instead) {
   // One that is closed is not there to be asked for.
-  const std::string asked = standard_input_was_closed ? "" : ", or '-' to read it all the same";
+  const std::string asked = was_closed[STDIN_FILENO] ? "" : ", or '-' to read it all the same";
   return Error{ErrorKind::usage,
                "standard input: is " + std::string(why_not_read_unasked()) +
                    ", so it is not read unasked; give " + instead + asked,
@@ -109,11 +109,17 @@ Error not_read_unasked(const std::string& instead) {
 void hold_standard_descriptors() {
   pollfd standard[] = {{STDIN_FILENO, 0, 0}, {STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
   ::poll(standard, std::size(standard), 0);
-  standard_input_was_closed = (standard[0].revents & POLLNVAL) != 0;
+  for (const pollfd& each : standard) was_closed[each.fd] = (each.revents & POLLNVAL) != 0;
   // Opened the wrong way round, so that using one still fails.
   for (const pollfd& each : standard) {
-    const bool closed = (each.revents & POLLNVAL) != 0;
-    if (closed && ::open("/dev/null", each.fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+    const int way = each.fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (was_closed[each.fd] && ::open("/dev/null", way) < 0) return;
+  }
+}
+
+void let_go_of_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (was_closed[fd]) ::close(fd);
   }
 }
 

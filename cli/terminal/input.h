@@ -44,6 +44,8 @@ Error not_read_unasked(const std::string& instead);
 
 /// Keeps closed standard descriptors from being given to files that the engine opens. Once, at the start.
 void hold_standard_descriptors();
+/// Leaves them closed again, for a program that looks for itself.
+void let_go_of_standard_descriptors();
 
 /// `operands` with "-" replaced by the lines of standard input, empty ones left out.
 Result<std::vector<std::string>> expand_dash(const std::vector<std::string>& operands);

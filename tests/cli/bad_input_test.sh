@@ -117,6 +117,14 @@ none_made() { is "$1" '' "$(ls --ignore=fq.toml "$work/unmade")"; }
 gives 64 "--key: the queue's order is \"priority\" (order), which would ignore it" unmade push --key k x
 gives 64 '--key: the queue' unmade schedule set s @daily --key k x
 none_made 'nothing was made for a key that nothing goes by'
+# Nor does a first batch that is refused.
+printf '{"payload":"good"}\nbad\n' >"$work/first"
+gives 65 "line 2: " unmade push --ndjson --file "$work/first"
+printf '{"payload":"good"}\n{"payload":"x","after":[7]}\n' >"$work/first"
+gives 1 "line 2: message 7: not known (any more), so nothing can come after it" unmade push --ndjson --file "$work/first"
+gives 1 'fq: message 99: not known (any more), so nothing can come after it' unmade push --lines --after-any 99 --file "$work/first"
+gives 1 'fq: message 99: not known (any more), so nothing can come after it' unmade push --after 99,98 x
+none_made 'nor for a first batch that is refused'
 printf '[queue."*"]\norder = "fifo"\nmax_payload = "4B"\n' >"$work/unmade/fq.toml"
 gives 64 "--priority: the queue's order is \"fifo\" (order), which would ignore it" unmade push -p 1 x
 gives 64 '--priority: the queue' unmade push --lines -p 1 --file /dev/null
@@ -275,7 +283,20 @@ is 'it is shown whole' "$work/here/there: there is none yet; the first push make
 is 'and used' "$work/here/there" "$(cd "$work/here" && FQ_SPOOL=there "$FQ" doctor --json | jq -r 'select(.about == "spool").found')"
 gives 64 "spool 'amqp://...': there is no engine for amqp://" "$FQ" push --spool amqp://host x
 gives 78 "spool 'amqp://...': there is no engine for amqp://" env FQ_SPOOL=amqp://host "$FQ" push x
-is 'and no directory of that name is made' '' "$(ls -d ./redis:* 2>/dev/null)"
+# A mistyped URL is no directory; the words have nothing of what may be a password.
+while read -r typed form; do
+  is "$typed" "64 fq: spool '${typed%%:*}:...': is no URL as fq writes it; write $form, or ./${typed%%:*}:... for a directory" \
+    "$(cd "$work/here" && "$FQ" push --spool "$typed" x 2>"$work/said"; echo "$? $(cat "$work/said")")"
+  gives 78 "write $form" env FQ_SPOOL="$typed" "$FQ" push x
+done <<'EOF'
+redis:/:secret@host redis://HOST
+redis:host redis://HOST
+rediss:/host rediss://HOST
+REDIS://host redis://HOST
+Redis+unix:/run/redis.sock redis+unix:///PATH
+EOF
+is 'and no directory of that name is made' '' "$(ls -d ./redis* "$work/here/"[rR]* 2>/dev/null)"
+is 'one that is meant is named so' 1 "$(cd "$work/here" && FQ_SPOOL=./redis:host "$FQ" push x)"
 gives 1 "spool '$work/here/gone'" bash -c 'cd "$1" && FQ_SPOOL=gone "$FQ" stats' _ "$work/here"
 mkdir "$work/plain"
 for look in stats 'queue list'; do

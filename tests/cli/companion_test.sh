@@ -34,6 +34,15 @@ chmod +x "$work/companion"
 cp "$work/companion" "$work/libexec/fq/fq-redis"
 is "found in ../libexec/fq" "$(FQ_TENANT=t sh "$work/companion" push --spool redis://host "a b" "")" \
   "$(FQ_TENANT=t "$work/bin/fq" push --spool redis://host "a b" "")"
+cat >"$work/libexec/fq/fq-redis" <<'SCRIPT'
+#!/bin/sh
+for fd in 0 1 2; do [ -e "/proc/$$/fd/$fd" ] || closed="$closed $fd"; done
+echo "closed:$closed" >"$SAID"
+SCRIPT
+for closed in '0<&-' '1>&-' '2>&-' '0<&- 2>&-' ''; do
+  SAID="$work/closed" eval "\"\$work/bin/fq\" push - --spool redis://host $closed"
+  is "descriptors that were closed are closed: $closed" "closed:$(tr -cd '012' <<<"${closed//&/ }" | sed 's/./ &/g')" "$(cat "$work/closed")"
+done
 printf '#!/bin/sh\necho beside\n' >"$work/bin/fq-redis"
 chmod +x "$work/bin/fq-redis"
 is "what lies beside comes first" beside "$(cd / && "$work/bin/fq" --spool redis://host push x)"

@@ -27,6 +27,37 @@ for words in 'queue remove nowhere --yes' 'queue rename nowhere other' 'queue pu
   alike "$words" "${command[@]}"
 done
 
+# What a first push refuses makes none.
+printf 'bad\n' >"$work/bad"
+printf '{"payload":"x","after":[7]}\n' >"$work/unknown"
+for words in "push -q nowhere --ndjson --file $work/bad" "push -q nowhere --ndjson --file $work/unknown" \
+  'push -q nowhere --after 99 x' 'queue list'; do
+  read -ra command <<<"$words"
+  alike "$words" "${command[@]}"
+done
+is 'and none is made' default "$(there queue list --json | jq -r .queue)"
+
+# A closed standard input is as closed behind the other program.
+for words in 'push' 'push -' 'ack -'; do
+  is "$words, closed" "$("$FQ" $words <&- 2>&1; echo $?)" "$(FQ_SPOOL=$away "$FQ" $words <&- 2>&1; echo $?)"
+  gives 64 'standard input: is closed' bash -c 'FQ_SPOOL=$1 "$FQ" $2 <&-' _ "$away" "$words"
+done
+
+# A receipt whose message has ended.
+again() {
+  local receipt
+  receipt=$("$1" push -q ended x >/dev/null && "$1" pop -q ended --lease 1m | cut -f1)
+  "$1" ack -q ended "$receipt"
+  for words in ack retry bury; do "$1" "$words" -q ended "$receipt" 2>&1 | sed "s/'.*'/R/"; done
+  "$1" push -q ended x >/dev/null
+  receipt=$("$1" pop -q ended --lease 1m | cut -f1)
+  "$1" ack -q ended "$receipt" "$receipt" 2>&1 | sed "s/'.*'/R/"
+  "$1" queue remove ended --yes
+}
+said='fq: receipt R: no longer valid; its message has ended or never was'
+is 'in a spool' "$said"$'\n'"$said"$'\n'"$said"$'\n'"$said" "$(again fq)"
+is 'and on a server' "$(again fq)" "$(again there)"
+
 is 'there is no journal to make smaller' 'default: nothing to gain, it has no journal' "$(there compact)"
 is 'nor bytes of it' '{"queue":"default","gained_bytes":0,"journal_bytes":null,"files_gone":0,"messages_moved":0,"payloads_gone":0}' \
   "$(there compact --json)"

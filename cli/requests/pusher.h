@@ -1,7 +1,4 @@
-// push_batch - many messages by --lines, --null or --ndjson, in batches that are all or nothing.
-//
-// A batch is up to 1,024 messages or 256 KiB, or what has come when the input pauses. Its ids are printed
-// once it is accepted; a bad line ends the command, names itself, and leaves its whole batch out.
+// pusher - messages go to their queue, and the ids that they get are printed once they are accepted.
 #pragma once
 
 // System.
@@ -9,13 +6,9 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "cli/terminal/input.h"
-#include "cli/requests/push_options.h"
 #include "cli/session/session.h"
 
 namespace fq::cli {
-
-enum class BatchForm { lines, null, ndjson };
 
 /// Pushes and prints the ids. A batch that is not accepted is an Error.
 class Pusher {
@@ -40,7 +33,5 @@ class Pusher {
   const Settings& settings_;
   const PushOptions& options_;
 };
-
-Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const PushFields& defaults);
 
 }  // namespace fq::cli
