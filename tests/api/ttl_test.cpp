@@ -67,6 +67,10 @@ TEST_CASE("a time to live is told as it was given, also once it holds no more, u
   CHECK(q.get(id).ttl_ms == 1'000);
   CHECK_FALSE(q.get(id).expires_at_wall_ms);
   MessagePatch patch;
+  patch.attempts_max.emplace(9);
+  REQUIRE(q.door().edit(id, patch).value() == SettleStatus::ok);
+  CHECK(q.get(id).ttl_ms == 1'000);
+  patch = {};
   patch.ttl_ms.emplace(2'000);
   REQUIRE(q.door().edit(id, patch).value() == SettleStatus::ok);
   CHECK(q.get(id).ttl_ms == 2'000);

@@ -287,7 +287,7 @@ gives 78 "spool 'amqp://...': there is no engine for amqp://" env FQ_SPOOL=amqp:
 while read -r typed form; do
   is "$typed" "64 fq: spool '${typed%%:*}:...': is no URL as fq writes it; write $form, or ./${typed%%:*}:... for a directory" \
     "$(cd "$work/here" && "$FQ" push --spool "$typed" x 2>"$work/said"; echo "$? $(cat "$work/said")")"
-  gives 78 "write $form" env FQ_SPOOL="$typed" "$FQ" push x
+  gives 78 "write $form" bash -c 'cd "$1" && FQ_SPOOL=$2 "$FQ" push x' _ "$work/here" "$typed"
 done <<'EOF'
 redis:/:secret@host redis://HOST
 redis:host redis://HOST
@@ -295,7 +295,7 @@ rediss:/host rediss://HOST
 REDIS://host redis://HOST
 Redis+unix:/run/redis.sock redis+unix:///PATH
 EOF
-is 'and no directory of that name is made' '' "$(ls -d ./redis* "$work/here/"[rR]* 2>/dev/null)"
+is 'and no directory of that name is made' '' "$(ls -d "$work/here/"[rR]* 2>/dev/null)"
 is 'one that is meant is named so' 1 "$(cd "$work/here" && FQ_SPOOL=./redis:host "$FQ" push x)"
 gives 1 "spool '$work/here/gone'" bash -c 'cd "$1" && FQ_SPOOL=gone "$FQ" stats' _ "$work/here"
 mkdir "$work/plain"
