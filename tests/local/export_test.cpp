@@ -188,4 +188,26 @@ TEST_CASE("an import that broke off is ended by the next, also where the clock w
   CHECK(q.stats().ready == 1);
 }
 
+TEST_CASE("what has died before the machine was started is shown by when that was, too") {
+  SpoolFixture q;
+  const int64_t start_wall_ms = q.clock.wall_ms() - q.clock.boot_ms();
+  for (uint64_t id = 1; id <= 3; ++id) {
+    ExportedMessage message;
+    message.id = MessageId{id};
+    message.tenant = "t";
+    message.payload = std::to_string(id);
+    message.state = State::dead;
+    message.pushed_at_wall_ms = message.since_wall_ms = start_wall_ms - static_cast<int64_t>(id) * 1'000;
+    REQUIRE(q.door().import_messages({&message, 1}, "elsewhere").ok());
+  }
+  std::string dead;
+  Cursor at;
+  do {
+    const MessagePage page = q.door().peek({.tenant = {}, .state = State::dead, .tag = {}}, at, 1).value();
+    for (const MessageInfo& message : page.messages) dead += *message.payload;
+    at = page.next;
+  } while (!at.text.empty());
+  CHECK(dead == "321");
+}
+
 }  // namespace fq::test

@@ -19,18 +19,20 @@ namespace {
 constexpr size_t kTurnsPerPage = 512;
 constexpr int kItemTries = 3;  // against compaction and other payloads
 
-uint64_t number_in(const Cursor& cursor) {
-  uint64_t value = 0;
-  std::from_chars(cursor.text.data(), cursor.text.data() + cursor.text.size(), value);
+template <class Number>
+Number number_in(std::string_view text) {
+  Number value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-/// A time and an id; none: from the start.
+/// A time, which may lie before this boot, and an id; none: from the start.
 std::optional<PagePlace> place_in(const Cursor& cursor) {
   if (cursor.text.empty()) return std::nullopt;
-  const size_t dot = cursor.text.find('.');
-  PagePlace place{static_cast<int64_t>(number_in(cursor)), 0};
-  if (dot != std::string::npos) place.id = number_in(Cursor{cursor.text.substr(dot + 1)});
+  const std::string_view text = cursor.text;
+  const size_t dot = text.find('.');
+  PagePlace place{number_in<int64_t>(text), 0};
+  if (dot != std::string_view::npos) place.id = number_in<uint64_t>(text.substr(dot + 1));
   return place;
 }
 
@@ -163,8 +165,9 @@ Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_
 }
 
 Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_t n) {
-  if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
-  PagePlace after = place_in(from).value_or(PagePlace());
+  if (filter.state == State::ready)
+    return peek_ready(filter, number_in<size_t>(from.text), std::min(n, kTurnsPerPage));
+  PagePlace after = place_in(from).value_or(PagePlace{INT64_MIN, 0});
   const bool by_id = !filter.state || filter.state == State::held;
   const auto order = by_id ? Pages::Order::id : Pages::Order::due;
   MessagePage page;
