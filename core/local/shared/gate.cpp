@@ -28,8 +28,8 @@ Result<void> Gate::enter() {
   const bool learns = store_.schedule().is_behind();
   if (learns) store_.schedule().make_room();
   Taken taken = header.state.try_take();
-  waited_ = taken == Taken::timed_out;
-  if (waited_) taken = header.state.take(header.settings.lock_timeout_ms.peek());
+  wait_ = taken == Taken::timed_out ? Wait::had : Wait::none;
+  if (wait_ == Wait::had) taken = header.state.take(header.settings.lock_timeout_ms.peek());
   switch (taken) {
     case Taken::clean:
       break;
@@ -40,6 +40,7 @@ Result<void> Gate::enter() {
       dead_holder_ = false;
       break;
     case Taken::timed_out:
+      wait_ = Wait::in_vain;
       return held_by(object_ + ": its state lock is held", header.state.holder());
     case Taken::unusable:
       header.phase.store(Phase::poisoned, std::memory_order_release);
@@ -102,7 +103,7 @@ Now Gate::now() const {
 Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
   // Another process may have read its clock later and got the lock first.
-  const int64_t boot_ms = note_time(txn, waited_ ? clock_.boot_ms() : read.boot_ms);
+  const int64_t boot_ms = note_time(txn, wait_ == Wait::had ? clock_.boot_ms() : read.boot_ms);
   rates_note(txn, header.schedule, boot_ms);
   return {boot_ms, boot_ms + header.wall_minus_boot_ms};
 }

@@ -91,6 +91,8 @@ class Gate {
   Now in_order(Txn& txn, const Now& read);
 
   SegmentTrouble trouble() const { return trouble_; }
+  /// The lock did not come the last time: it is not waited for once more by a process that leaves.
+  bool has_given_up() const { return wait_ == Wait::in_vain; }
   Store& store() { return store_; }
   SegmentHeader& header() { return store_.header(); }
   Stream& stream() { return stream_; }
@@ -135,7 +137,8 @@ class Gate {
   uint32_t wake_ = 0;  // how many sleepers
   bool ended_ = false;
   std::optional<uint16_t> changed_holder_;
-  bool waited_ = false;       // for the lock, this time
+  enum class Wait { none, had, in_vain };
+  Wait wait_ = Wait::none;    // for the lock, this time
   bool dead_holder_ = false;  // the lock is ours but not yet consistent
   std::vector<std::byte> scratch_;
 };

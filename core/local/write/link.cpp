@@ -31,7 +31,8 @@ void Link::find_started() {
 }
 
 void Link::leave(bool until_exit) {
-  if (header().phase.load(std::memory_order_acquire) == Phase::working) {
+  const bool works = header().phase.load(std::memory_order_acquire) == Phase::working;
+  if (works && !session_->gate.has_given_up()) {
     session_->flusher.tidy();
     if (segment_is_too_large(header())) {
       session_.reset();  // it speaks of the segment that goes
