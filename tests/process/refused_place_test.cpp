@@ -1,8 +1,8 @@
 // refused_place_test - places and limits in which fq cannot keep its word get a clear line and the right
 // code.
 //
-// Read-only and foreign directories, symlinks and hard links in the way, low limits of the process (a full
-// disk has a test of its own): the command is refused, what is in the queue stays there and can be taken as
+// Read-only and foreign directories, symlinks and hard links in the way, file systems that machines share,
+// low limits of the process (a full disk has a test of its own): the command is refused, what is in the queue stays there and can be taken as
 // soon as there is a way.
 
 // System.
@@ -10,7 +10,7 @@
 
 // Tests.
 #include "tests/left_out.h"
-#include "tests/process/real_fq.h"
+#include "tests/process/system_calls.h"
 
 namespace fq::test {
 
@@ -31,6 +31,16 @@ void is_refused(const Spool& spool, int code, const std::string& word) {
     CHECK(outcome.exit == code);
     CHECK(contains(outcome.err + outcome.out, word));
   }
+}
+
+/// fq push where the kernel says that the spool lies on a file system with this magic number.
+Outcome push_onto(const Spool& spool, uint64_t magic) {
+  std::string number;  // as it lies in memory
+  for (int byte = 0; byte < 8; ++byte) {
+    for (const int shift : {4, 0}) number += "0123456789abcdef"[magic >> (8 * byte + shift) & 0xf];
+  }
+  return run_with({.call = "statfs", .n = 1, .what = "poke_exit=@arg2=" + number},
+                  {fq_binary(), "push", "here"}, spool.with());
 }
 
 }  // namespace
@@ -109,6 +119,29 @@ TEST_CASE("a journal file with a second name is not trusted: 69") {
   CHECK(contains(outcome.err, "link"));
   std::filesystem::remove(second);
   CHECK(spool.payloads() == std::set<std::string>{"kept"});
+}
+
+TEST_CASE("a file system that machines share, or that decides itself what a sync is, is refused by its name") {
+  if (!have_strace()) {
+    leave_out("strace is not installed");
+    return;
+  }
+  const std::pair<uint64_t, const char*> refused[] = {
+      {0x6969, "NFS"},     {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},    {0x517b, "SMB"},     {0x01021997, "9p"},
+      {0x5346414f, "AFS"}, {0x00c36400, "Ceph"}, {0x0bd00bd0, "Lustre"}, {0x65735546, "FUSE"}, {0x73757245, "Coda"}};
+  for (const auto& [magic, name] : refused) {
+    const Spool spool;
+    const Outcome outcome = push_onto(spool, magic);
+    INFO(name << ": exit " << outcome.exit << ": " << outcome.err);
+    CHECK(outcome.exit == 69);
+    CHECK(contains(outcome.err, "lies on " + std::string(name)));
+    CHECK(contains(outcome.err, "set FQ_SPOOL"));
+    CHECK(spool.journal_files().empty());
+  }
+  const Spool spool;
+  constexpr uint64_t kExt4 = 0xef53;
+  CHECK(push_onto(spool, kExt4).exit == 0);
+  CHECK(spool.payloads() == std::set<std::string>{"here"});
 }
 
 TEST_CASE("low limits of the process are errors that name them, and lose nothing") {

@@ -19,10 +19,12 @@
 #include <random>
 #include <thread>
 // fq, below us.
+#include "core/api/interrupt.h"
 #include "core/base/descriptor.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/process/fates.h"
+#include "tests/process/left_ring.h"
 #include "tests/process/page_cache.h"
 
 namespace fq::test {
@@ -173,6 +175,35 @@ Ruling try_case(Case one, const std::string& directory) {
   return verdict;
 }
 
+/// A lazy push by a process that stays, then a power cut; meanwhile another one waits for something else.
+Ruling cut_a_lazy_push(bool is_waited, const std::string& directory) {
+  const std::string spool = directory + "/spool";
+  std::filesystem::create_directory(spool);
+  std::filesystem::permissions(spool, std::filesystem::perms::owner_all);
+  PageCache cache(spool, {});
+  const auto pusher = open_at(spool), consumer = open_at(spool);
+  if (!pusher.ok() || !consumer.ok()) return {.wrong = "cannot be opened"};
+  Interrupt over;
+  std::thread waiter([&] {
+    if (is_waited)
+      static_cast<void>((*consumer)->lease({.tenant = "other", .wait = true, .interrupt = &over}));
+  });
+  const NewMessage message{.payload = as_bytes("lazy")};
+  const bool pushed = (*pusher)->push({&message, 1}, {.durability = Durability::lazy}).ok();
+  // 100 ms are promised; a machine with other work may take longer.
+  const auto begin = Clock_::now();
+  const auto is_on_disk = [&] { return LookedAt(spool).durable_end() == journal_tail(spool); };
+  while (!is_on_disk() && ms_since(begin) < (is_waited ? 10'000 : 300)) ::usleep(5'000);  // nothing tells of it
+  cache.cut(directory + "/cut");
+  over.raise();
+  waiter.join();
+  const auto left = open_at(directory + "/cut");
+  if (!pushed || !left.ok()) return {.wrong = "pushed: " + std::to_string(pushed) + ", or no queue is left"};
+  const bool is_kept = (*left)->stats({}).value().rows.at(0).ready == 1;
+  if (is_kept == is_waited) return {};
+  return {.wrong = is_kept ? "on disk by itself" : "lost"};
+}
+
 }  // namespace
 
 TEST_CASE("a file made after another was removed holds nothing of that one") {
@@ -192,6 +223,15 @@ TEST_CASE("a file made after another was removed holds nothing of that one") {
     return Ruling{.wrong = std::string(std::istreambuf_iterator<char>(left), {})};
   });
   CHECK(ruling.wrong == "");
+}
+
+TEST_CASE("who waits brings lazy bytes of others to disk, and where nobody waits nobody does") {
+  for (const bool is_waited : {true, false}) {
+    const Ruling ruling =
+        in_own_process([is_waited](const std::string& directory) { return cut_a_lazy_push(is_waited, directory); });
+    INFO("somebody waits: " << is_waited);
+    CHECK(ruling.wrong == "");
+  }
 }
 
 TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on") {
