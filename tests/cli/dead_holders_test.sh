@@ -62,6 +62,24 @@ await gone_or_zombie "$left"
 is 'and when it is gone, it is' ready "$(state 2)"
 is 'for doctor too' 0 "$(fq doctor | grep -c "process $left")"
 
+# But not what closed all that it had been given, as daemons do.
+fresh
+rm -f "$work"/job.*
+fq push x >/dev/null
+# shellcheck disable=SC2016
+closed='for fd in /proc/$$/fd/*; do eval "exec ${fd##*/}>&-"; done
+  echo $$ >"$0.left.new"; mv "$0.left.new" "$0.left"; exec sleep 1000'
+# shellcheck disable=SC2016
+"$FQ" worker -- sh -c 'setsid bash -c "$1" "$0" & echo $$ >"$0.new"; mv "$0.new" "$0.pid"; exec sleep 1000' "$work/job" "$closed" 2>/dev/null &
+worker=$!
+await holds_text "$work/job.pid"
+await holds_text "$work/job.left"
+{ kill -KILL $worker; wait $worker; } 2>/dev/null
+await gone_or_zombie "$(cat "$work/job.pid")"
+left=$(cat "$work/job.left")
+is 'a daemon that closed all it had holds nothing' 'ready 0' "$(state 1) $(kill -0 "$left"; echo $?)"
+kill -KILL "$left"
+
 # What a command that stayed up left behind holds all that its worker had.
 fresh
 rm -f "$work"/job.*

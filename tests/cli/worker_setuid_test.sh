@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # worker_setuid_test - a job that becomes somebody else: the kernel then forgets that it is to die with its
-# worker, so the message has to wait for it.
+# worker, so the message has to wait for it. And fq that does, which listens to nobody's environment.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
@@ -58,4 +58,16 @@ await gone "$job"
 kill -TERM "$worker"
 wait "$worker"
 is 'and the worker ends well' 0 $?
+
+# Who starts an fq with the rights of somebody else does not say by variables where those are used.
+chmod 755 "$work"
+mkdir "$work/own"
+cp "$FQ" "$work/fq"
+chown nobody "$work/own" "$work/fq"
+chmod u+s "$work/fq"
+gives 78 'no place for the spool' env FQ_SPOOL="$work/own/named" XDG_STATE_HOME="$work/own" HOME="$work/own" "$work/fq" push x
+is 'nothing was made where they said' '' "$(ls "$work/own")"
+own() { "$work/fq" --spool "$work/own/typed" "$@"; }
+is 'nor is a queue taken from there' default "$(FQ_QUEUE=named own push x --json | jq -r .queue)"
+is 'nor a tenant' default "$(FQ_TENANT=named own push x >/dev/null; own peek --json | jq -r .tenant | sort -u)"
 finish

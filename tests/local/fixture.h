@@ -79,13 +79,15 @@ class SpoolFixture {
     std::filesystem::remove(path("segment"));
     queue_ = open();
   }
-  /// Whoever takes the lock next finds the segment damaged and makes it anew.
-  void poison() const {
-    const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
+  /// Puts a number into the segment's header, past everybody who uses it.
+  template <class Number>
+  void write_header(size_t offset, Number number) const {
     std::fstream file(path("segment"), std::ios::binary | std::ios::in | std::ios::out);
-    file.seekp(static_cast<std::streamoff>(offsetof(SegmentHeader, phase)));
-    file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.write(reinterpret_cast<const char*>(&number), sizeof number);
   }
+  /// Whoever takes the lock next finds the segment damaged and makes it anew.
+  void poison() const { write_header(offsetof(SegmentHeader, phase), static_cast<uint32_t>(Phase::poisoned)); }
   void close() { queue_.reset(); }
   void reopen() {
     queue_.reset();

@@ -75,6 +75,25 @@ TEST_CASE("a queue object that is closed gives back what it held, uncounted") {
   CHECK(again.delivery == 2);
 }
 
+TEST_CASE("1,024 consumers are at work at most; who leases by time is none of them") {
+  SpoolFixture q;
+  q.push("first");
+  q.push("second");
+  // Places that nobody has are not asked who has them.
+  q.write_header(offsetof(SegmentHeader, holders_used), uint32_t{1'023});
+  {
+    const std::unique_ptr<Queue> last = q.open();
+    CHECK(q.lease_from(*last, {}).deliveries.size() == 1);
+    const Result<LeaseReply> refused = q.door().lease({});
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == ErrorKind::later);
+    CHECK(refused.error().text == "queue 'default': 1024 consumers are at work, the limit");
+    CHECK(text_of(q.lease()) == "second");
+  }
+  CHECK(q.lease_from(q.door(), {}).deliveries.size() == 1);
+  q.check_clean();
+}
+
 TEST_CASE("what a killed process held is served to another at once, as an attempt and a crash") {
   SpoolFixture q;
   q.push("m");

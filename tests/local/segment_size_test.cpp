@@ -168,6 +168,23 @@ TEST_CASE("where no smaller segment can be made the queue goes on with the one t
   q.check_clean();
 }
 
+TEST_CASE("a segment stays large while its journal is longer than what is quickly replayed") {
+  SpoolFixture q;
+  q.push("a");
+  const size_t first_file = offsetof(SegmentHeader, files) + 1 * sizeof(JournalSlot) + offsetof(JournalSlot, bytes);
+  const uint64_t bytes = q.journal_files().at(1);
+  q.close();
+  inflate(q.path("segment"), 20 * kMiB);
+  q.write_header(first_file, uint64_t{257 * kMiB});
+  q.reopen();
+  CHECK(segment_bytes(q) >= 20 * kMiB);
+  q.write_header(first_file, bytes);
+  q.reopen();
+  CHECK(segment_bytes(q) < 2 * kMiB);
+  CHECK(q.drain() == "a");
+  q.check_clean();
+}
+
 TEST_CASE("what lives, waits and is held is the same in the smaller segment") {
   SpoolFixture q;
   const std::string payload = "p";
