@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPieceBytes = 64 * 1024;
 constexpr uint64_t kListBytesMax = 64 * 1024 * 1024;  // ids or receipts by standard input: arbitrary
-bool was_closed[3] = {};  // of the standard descriptors, at the start
+bool was_closed[3] = {};                              // of the standard descriptors, at the start
 
 Error unreadable(Error error) {
   error.kind = ErrorKind::bad_data;

@@ -82,7 +82,8 @@ TEST_CASE("a dead one is dead there, and why") {
   CHECK(to.pop() == "m");
 }
 
-TEST_CASE("a dead one tells there how its last run ended, though not when, and so it does once it is cancelled") {
+TEST_CASE(
+    "a dead one tells there how its last run ended, though not when, and so it does once it is cancelled") {
   WHERE_EXPORTS_ARE(q);
   QueueFixture to(fq_engine);
   REQUIRE(to.door().policy_set("", {{{PolicyKey::retention, 60'000, 0, {}}}, {}}).ok());

@@ -11,8 +11,8 @@
 
 namespace fq {
 
-/// A place in the order of pages: for those in one state, but for held ones, when that ends or has begun, else (0)
-/// the id alone. Of those that come newest first both are turned round, see newest_place().
+/// A place in the order of pages: for those in one state, but for held ones, when that ends or has begun,
+/// else (0) the id alone. Of those that come newest first both are turned round, see newest_place().
 struct PagePlace {
   int64_t at_ms = 0;
   uint64_t id = 0;

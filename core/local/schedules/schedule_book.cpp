@@ -296,7 +296,7 @@ Result<std::vector<std::string>> ScheduleBook::all_names() {
 }
 
 Result<SchedulePage> ScheduleBook::list(const Cursor& from, size_t n) {
-  // Each page would cost a walk through all: who goes on where another page has ended goes on in what that saw.
+  // Each page would cost a walk through all: who goes on where another has ended goes on in what that saw.
   const bool goes_on = std::binary_search(listed_.begin(), listed_.end(), from.text);
   if (!goes_on) {
     FQ_TRY_SET(listed_, all_names());
