@@ -137,6 +137,29 @@ TEST_CASE("what a dead worker's job has left stays its own while another shard h
   jobs.close();
 }
 
+TEST_CASE("all verdicts of other shards are given while one of them has much that is due") {
+  MuchDue m;
+  constexpr size_t kMany = 1'100;  // more than one call takes
+  const std::vector<NewMessage> messages(kMany / 2, message_for(m.accounts[0]));
+  for (int i = 0; i < 2; ++i) REQUIRE(!answered(m.s.queue->push(messages)).error);
+  std::vector<Settle> verdicts;
+  for (const size_t account : {size_t{1}, size_t{0}}) {  // the busy one first
+    LeaseRequest request = for_a_minute(2 * kMany);
+    request.tenant = m.accounts[account];
+    for (const Delivery& each : answered(m.s.queue->lease(request)).deliveries) {
+      verdicts.emplace_back().receipt = each.receipt;
+    }
+  }
+  REQUIRE(verdicts.size() == 2 + kMany);
+  m.begin();
+  const std::string index = tag_of(m.s.server, 0) + "i";
+  const int64_t left = command(m.s.server, {"ZCARD", index}).number - static_cast<int64_t>(1 + kMany);
+  auto settles = std::async(std::launch::async, [&] { return m.s.queue->settle(verdicts); });
+  wait_until([&] { return command(m.s.server, {"ZCARD", index}).number == left; });
+  command(m.s.server, {"FLUSHALL"});
+  static_cast<void>(settles.get());
+}
+
 TEST_CASE("who looks for work is served by the other shards while one has much that is due") {
   MuchDue m;
   m.hold(*m.s.queue);

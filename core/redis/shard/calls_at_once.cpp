@@ -37,6 +37,10 @@ bool CallsAtOnce::is_lost(size_t call) const {
   return !first || !first->server || !first->reply;
 }
 
+bool CallsAtOnce::is_done(size_t call) const {
+  return !is_lost(call) && !has_more_due(*calls_[call].first->reply);
+}
+
 Result<Reply> CallsAtOnce::answer(size_t call, Shard::Lost lost) {
   Call& each = calls_[call];
   return each.shard.change(each.function, each.arguments.words(), lost, &each.first);

@@ -26,6 +26,8 @@ class CallsAtOnce {
   void send(size_t at_a_time = kInFlightMax);
   /// It reached no server, or nothing was heard of it: who does without its answer waits for nobody.
   bool is_lost(size_t call) const;
+  /// It is done: its answer waits for nothing.
+  bool is_done(size_t call) const;
   /// Once for each: see Shard::change().
   Result<Reply> answer(size_t call, Shard::Lost lost);
   Result<Reply> answer(size_t call, const Shard::Again& again);

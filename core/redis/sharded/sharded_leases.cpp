@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 // fq, below us.
 #include "core/base/clock.h"
@@ -279,7 +280,12 @@ Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const L
     if (added) sent.back().emplace(*added);  // why not, is said below
   }
   calls.send();
-  for (size_t group = 0; group < groups.size(); ++group) {
+  // Where much is due, or nothing was heard, the last: what else is said to the others waits for none of these.
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](size_t group) { return sent[group] && calls.is_done(sent[group]->call); });
+  for (const size_t group : order) {
     const auto& [shard, places] = groups[group];
     Result<SettleReply> said = shards_.at(shard).leases().settle(verdicts[group], nullptr, sent[group]);
     if (said && !said->error) purses_.know(shard, shards_.at(shard).leases().lent());
