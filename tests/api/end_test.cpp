@@ -154,6 +154,25 @@ TEST_CASE("what is paused keeps nobody who waits until the queue is idle") {
   CHECK(q.lease().tenant == "a/x");
 }
 
+TEST_CASE("what time alone keeps from its turn keeps a queue busy, but where it is paused") {
+  ON_EVERY_ENGINE(q);
+  const std::string limited = GENERATE(std::string("a"), std::string("a/x"));
+  q.set(limited, PolicyKey::rate, 1, 60'000);
+  q.push_many("a/x", 2);
+  q.push("b", "paused");
+  q.set("b", PolicyKey::paused, 1);
+  CHECK_FALSE(is_idle(q));
+  q.ack(q.lease());
+  CHECK_FALSE(is_idle(q));
+  q.set("a", PolicyKey::paused, 1);
+  CHECK(is_idle(q));
+  REQUIRE(q.door().policy_set("a", {{}, {PolicyKey::paused}}).ok());
+  CHECK_FALSE(is_idle(q));
+  q.clock().advance(60'000);
+  q.ack(q.lease());
+  CHECK(is_idle(q));
+}
+
 TEST_CASE("what was delayed by its push does not keep a queue busy until it is due") {
   ON_EVERY_ENGINE(q);
   q.push("t", "later", {.delay_ms = 5'000});

@@ -93,6 +93,26 @@ TEST_CASE("who waits for an end is told of it however the message ends") {
   CHECK(answered(waits.result()) == EndStatus::ended);
 }
 
+TEST_CASE("whether a queue is idle costs the same however many tenants are paused") {
+  const AwaitedScene scene;
+  const auto cost = [&] {
+    const uint64_t before = scene.calls("get");
+    CHECK(answered(scene.s.queue->await_end({.until_idle = true, .wait_ms = 0})) == EndStatus::ended);
+    return scene.calls("get") - before;
+  };
+  std::vector<NewMessage> messages;
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("t" + std::to_string(i));
+  for (const std::string& name : names) {
+    scene.set(name, PolicyKey::paused, 1);
+    messages.push_back(message_for(name));
+  }
+  answered(scene.s.queue->push(std::span(messages).first(1)));
+  const uint64_t of_one = cost();
+  answered(scene.s.queue->push(messages));
+  CHECK(cost() <= of_one + 5);
+}
+
 TEST_CASE("who waits until a queue is idle is told when it is") {
   const AwaitedScene scene(GENERATE(1U, 4U));
   push_one(*scene.s.queue, "a", "1");
@@ -118,6 +138,17 @@ TEST_CASE("who waits until a queue is idle is told when it is") {
     CHECK(!waiter.is_back(20));
     scene.ack(second);
     CHECK(waiter.reply().why_empty == WhyEmpty::idle);
+  }
+  SECTION("and what is left is paused") {
+    push_one(*scene.s.queue, "c/x", "3");
+    auto waits = await(*queue, {.until_idle = true});
+    scene.wait_for_waiters("bi");
+    wait_until([&] { return calls_in_a_while(scene) == 0; });
+    scene.ack(first);
+    scene.ack(second);
+    CHECK(!waits.is_back(20));
+    scene.set("c", PolicyKey::paused, 1);
+    CHECK(answered(waits.result()) == EndStatus::ended);
   }
   SECTION("or takes what comes, and that comes") {
     LeaseRequest request = until_there();

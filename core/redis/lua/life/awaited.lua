@@ -39,18 +39,23 @@ local function ring_by_id(call, kind)
   for _, id in ipairs(call.awaited[kind]) do bell.tell_of(call.tag, kind, id) end
 end
 
-local function is_paused(call, path)
+local function is_paused(call, n)
   local paused = false
-  seats.each_node(call, seats.node(call, path), function(n) paused = paused or n.paused end)
+  seats.each_node(call, n, function(each) paused = paused or each.paused end)
   return paused
 end
--- Nothing runs, is on its way back, or could be served but for a limit: what is paused is left.
+-- Nothing runs, is on its way back, or could be served but for a limit: what is paused is left. While nothing runs only a pause
+-- or time keeps a tenant with something ready from its seat, and what time keeps is listed: so those paused cost nothing.
 function M.is_idle(call)
-  local sums = call.sums
+  local sums, root = call.sums, seats.node(call, '')
   if sums.leased + sums.returning > 0 then return false end
-  if sums.ready == 0 or seats.node(call, '').paused then return true end
-  for entry in view.each(seats.index(call, 'tn')) do
-    if not is_paused(call, entry[2]) then return false end
+  if sums.ready == 0 or root.paused then return true end
+  if seats.count_of(root) > 0 then return false end
+  for entry in view.each(seats.index(call, 'nt')) do
+    local path, of_own = string.gsub(entry[2], '/$', '')
+    local n = seats.node(call, path)
+    local has_some = (of_own > 0 and n.own.count or seats.count_of(n)) > 0
+    if has_some and not is_paused(call, n) then return false end
   end
   return true
 end
