@@ -5,8 +5,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/files/blobs.h"
-#include "core/local/read/item_view.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {
@@ -30,14 +28,13 @@ Taker::Taker(Link& link, const Needs& needs)
     : Linked(link),
       writer_(needs.writer),
       upkeep_(needs.upkeep),
-      messages_(needs.messages),
       endings_(needs.endings),
       resolver_(needs.resolver),
       dead_letters_(needs.dead_letters),
       holder_(needs.holder),
       reaper_(needs.reaper),
       watcher_(needs.watcher),
-      settler_(needs.settler) {
+      deliverer_(link, needs.messages, needs.settler) {
   event_items_.reserve(kLeasesPerRecord);
   body_.bytes.reserve(kLeasedBytesAhead);
 }
@@ -147,7 +144,7 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     if (bytes >= request.bytes_max && group_.left == 0) break;
   }
   if (request.watch) watcher_.watch(taken_);
-  return deliver(reply);
+  return deliverer_.deliver(taken_, reply);
 }
 
 Result<void> Taker::become_holder() {
@@ -236,74 +233,6 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   bytes = all_bytes;
   taken += count;
   return Obstacle::none;
-}
-
-Result<void> Taker::deliver(LeaseReply& reply) {
-  reply.deliveries.reserve(taken_.size());
-  size_t inline_bytes = 0;
-  for (const TakenMessage& one : taken_) inline_bytes += one.inline_bytes;
-  PayloadMemory memory(inline_bytes);
-  for (size_t i = 0; i < taken_.size(); ++i) {
-    Result<void> delivered = deliver_one(taken_[i], memory, reply);
-    if (delivered.ok()) continue;
-    // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
-    give_back(std::span(taken_).subspan(i));
-    // What could be read is served; the next lease meets the fault again, and says it.
-    return reply.deliveries.empty() ? std::move(delivered) : Result<void>();
-  }
-  return {};
-}
-
-Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply) {
-  FQ_TRY_SET(const bool whole, messages_.read(one));
-  if (!whole) {
-    FQ_TRY_SET(const std::string what, messages_.what_is_lost(one));
-    return set_aside(one, what, reply);
-  }
-  Delivery& delivery = reply.deliveries.emplace_back();
-  if (Result<void> has = messages_.payload(memory, delivery.payload); !has.ok()) {
-    reply.deliveries.pop_back();
-    if (is_lost(has.error())) return set_aside(one, lost_payload_text(has.error()), reply);
-    return has;
-  }
-  delivery.receipt = Receipt(one.id, one.serial, mark(), one.slot);
-  delivery.id = MessageId{one.id};
-  delivery.tenant.append(messages_.item().tenant);  // it is empty; assign() asks more
-  delivery.attempt = one.attempts + 1U;
-  delivery.attempts_max = one.attempts_max;
-  delivery.delivery = one.deliveries;
-  delivery.crashes = one.crashes;
-  delivery.priority = messages_.item().priority;
-  describe_delivery(messages_.item(), delivery);
-  delivery.pushed_at_wall_ms = messages_.item().pushed_wall_ms;
-  if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
-  return {};
-}
-
-void Taker::give_back(std::span<const TakenMessage> taken) {
-  std::vector<Settle> items(taken.size());
-  for (size_t i = 0; i < taken.size(); ++i) {
-    items[i].receipt = Receipt(taken[i].id, taken[i].serial, mark(), taken[i].slot);
-    items[i].verdict = Verdict::release;
-  }
-  // It follows an error already; where it fails too, the end of the lease gives them back.
-  SettleReply given;
-  settler_.settle(items, given);
-}
-
-/// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
-Result<void> Taker::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
-  Settle bury;
-  bury.receipt = Receipt(taken.id, taken.serial, mark(), taken.slot);
-  bury.verdict = Verdict::bury;
-  bury.reason = what;
-  SettleReply buried;
-  settler_.settle(std::span(&bury, 1), buried);
-  if (buried.error) return std::move(*buried.error);
-  if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
-  ++reply.lost;
-  notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
-  return {};
 }
 
 Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {

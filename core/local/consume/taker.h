@@ -1,4 +1,4 @@
-// taker - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
+// taker - messages out: a turn each, read by the Deliverer outside the lock, sleeping while there is none.
 //
 // A group's messages are leased in one hold of the lock as far as kGroupRecords reaches; the rest of a larger
 // one is open to others meanwhile, as if it had gathered for them too.
@@ -6,8 +6,8 @@
 
 // fq, this room.
 #include "core/local/consume/dead_letters.h"
+#include "core/local/consume/deliverer.h"
 #include "core/local/consume/lease_holder.h"
-#include "core/local/consume/settler.h"
 
 namespace fq {
 
@@ -48,22 +48,17 @@ class Taker : private Linked {
                                      const LeaseTerms& terms, size_t taken, uint64_t bytes);
   std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
                                          uint64_t bytes_left);
-  Result<void> deliver(LeaseReply& reply);
-  Result<void> deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply);
-  void give_back(std::span<const TakenMessage> taken);
-  Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
 
   Writer& writer_;
   Upkeep& upkeep_;
-  MessageReader& messages_;
   Endings& endings_;
   Resolver& resolver_;
   DeadLetters& dead_letters_;
   LeaseHolder& holder_;
   Reaper& reaper_;
   Watcher& watcher_;
-  Settler& settler_;
+  Deliverer deliverer_;
   Body body_;
   std::vector<EventItem> event_items_;
   std::vector<TakenMessage> taken_;
