@@ -36,6 +36,8 @@ inline constexpr uint32_t kRecordAlign = 8;
 inline constexpr uint32_t kRecordBytesMax = 256 * 1024;
 /// The bytes that `acked` takes for one message on disk: the closing room that each live message keeps free.
 inline constexpr uint32_t kClosingBytes = 64;
+/// And those that `buried` takes for one, without a word of why.
+inline constexpr uint32_t kBurialBytes = 88;
 
 constexpr uint64_t padded(uint64_t bytes) { return (bytes + kRecordAlign - 1) & ~uint64_t{kRecordAlign - 1}; }
 

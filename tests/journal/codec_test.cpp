@@ -206,6 +206,7 @@ TEST_CASE("every event comes back with the detail of its type") {
 
 TEST_CASE("an ack of one message fits the closing room") {
   CHECK(event_record_bytes(RecordType::acked, 1, full_detail()) == kClosingBytes);
+  CHECK(event_record_bytes(RecordType::buried, 1) == kBurialBytes);
 }
 
 TEST_CASE("reasons and stderr are cut where a character ends") {

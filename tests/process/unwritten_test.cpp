@@ -60,6 +60,25 @@ class FullQueue {
     CHECK(kicked.error().kind == ErrorKind::later);
     CHECK(door().get(id).value()->state == State::dead);
   }
+  /// Messages that are told apart by nobody.
+  void push_many(const std::string& tenant, size_t count) {
+    std::vector<NewMessage> messages(1'000);
+    for (NewMessage& each : messages) each.tenant = tenant;
+    for (size_t i = 0; i < count; i += messages.size())
+      REQUIRE(door().push(messages, {.durability = Durability::lazy}).ok());
+  }
+  /// One by one: a record of many takes less room.
+  void bury_all(const std::string& tenant) {
+    for (;;) {
+      const auto leased =
+          door().lease({.want = 1'000, .hold = Hold::duration, .hold_ms = kHourMs, .tenant = tenant});
+      REQUIRE(leased.ok());
+      if (leased->deliveries.empty()) return;
+      for (const Delivery& each : leased->deliveries)
+        settle({.receipt = each.receipt, .verdict = Verdict::bury});
+    }
+  }
+  StatsRow stats() { return door().stats({}).value().rows.at(0); }
   /// Somebody leases it by living, and dies.
   void lease_and_die(const std::string& tenant) {
     leave();
@@ -195,6 +214,29 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
   q.leave();
   std::filesystem::remove(q.spool().queue("segment"));
   CHECK(q.there() == left);
+  q.spool().check_clean();
+}
+
+TEST_CASE("on a full disk 16,384 burials are recorded, and what was buried after them is ready after a crash") {
+  FullQueue q;
+  if (!q.possible()) {
+    WARN("a small disk needs root: skipped");
+    return;
+  }
+  constexpr uint64_t kMany = 21'000;
+  q.push_many("many", kMany);
+  q.push({}, "churn");
+  q.fill();
+  const uint64_t others = q.stats().ready;
+  q.bury_all("many");
+  CHECK(q.stats().dead == kMany);
+  q.spool().check_clean();
+  q.leave();
+  std::filesystem::remove(q.spool().queue("segment"));
+  const StatsRow left = q.stats();
+  CHECK(left.dead >= 16'384);
+  CHECK(left.dead < kMany);
+  CHECK(left.ready + left.dead == others);
   q.spool().check_clean();
 }
 

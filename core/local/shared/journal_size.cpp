@@ -45,7 +45,7 @@ uint64_t JournalSize::kept_room(Purpose purpose, uint64_t more_messages) const {
   const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.held +
                         header_.pending_messages + more_messages;
   const uint64_t ends = (live + counts.dead) * kClosingBytes;
-  const uint64_t burials = std::min(live, kBurialsKept) * kClosingBytes;
+  const uint64_t burials = std::min(live, kBurialsKept) * kBurialBytes;
   switch (purpose) {
     case Purpose::accept:
     case Purpose::event:

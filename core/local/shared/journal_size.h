@@ -19,9 +19,9 @@
 //   bury                   keep   use       use    burials
 //   end                    use    use       use    acks, cancels
 //
-// Ends are 64 bytes for every message, burials as much for the first 16,384 of those that are not dead. Care
-// is one record of the largest size, and the bytes that keys and settings take to be carried forward. On a
-// full disk an event or a burial that finds no room is done and not written: after a crash its message is
+// Ends are 64 bytes for every message, burials 88 for the first 16,384 of those that are not dead. Care is
+// one record of the largest size, and the bytes that keys and settings take to be carried forward. On a full
+// disk an event or a burial that finds no room is done and not written: after a crash its message is
 // where it was before. What is accepted, a push, a kick or a setting, is refused then.
 #pragma once
 
