@@ -1,8 +1,10 @@
 // endings_test - what is told after the end goes by itself, whoever is awake, and is told across a rebuild.
 
 // System.
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -10,6 +12,7 @@
 // fq, below us.
 #include "core/local/files/ended/ended_log.h"
 // Tests.
+#include "tests/asleep.h"
 #include "tests/local/fixture.h"
 
 namespace fq::test {
@@ -183,16 +186,20 @@ TEST_CASE("how one ended that is waited for is told, though it is forgotten by t
   const std::vector<MessageId> ids = {last, first};
   std::vector<std::optional<State>> ends(ids.size());
   const std::unique_ptr<Queue> patient = q.open();
+  std::atomic<pid_t> id = 0;
   std::thread thread([&] {
+    id = ::gettid();
     const Result<EndStatus> status = patient->await_end({.ids = ids, .ends = ends});
     if (!status.ok()) ends.clear();
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // nothing tells that it sleeps
+  id.wait(0);
+  const bool waits = falls_asleep(task_of_thread(id));
   CHECK(q.ack(q.lease()) == SettleStatus::ok);
   q.forget_outcomes();
   CHECK_FALSE(q.door().get(first).value());
   CHECK(q.ack(q.lease()) == SettleStatus::ok);
   thread.join();
+  CHECK(waits);
   CHECK(ends == std::vector<std::optional<State>>{State::acked, State::acked});
 }
 

@@ -4,7 +4,7 @@
 // tenants; a killed consumer's messages at once with another; stopped processes named, not waited for.
 
 // Tests.
-#include "tests/process/real_fq.h"
+#include "tests/process/notice_of_death.h"
 
 namespace fq::test {
 
@@ -79,23 +79,26 @@ TEST_CASE("while a flood of one tenant is pushed, another's single message is se
 }
 
 TEST_CASE("a consumer killed with messages in its hands gives them to a waiting one within 50 ms") {
-  double best_ms = 1e9;
-  for (int round = 0; round < 3; ++round) {
+  std::vector<double> took_ms;
+  std::vector<double> notice_ms;
+  for (int round = 0; round < 5; ++round) {
     Spool spool;
     spool.push("precious");
     Child holder = spool.start_stopping_at("lease.committed:1", {"pop"});
     // Killed inside the lock while stopped: the waiter meets the state lock and the lease of the dead.
     REQUIRE(holder.stopped());
     Child waiter = spool.start({"pop", "--wait", "--lease", "1h"});
+    REQUIRE(waiter.asleep_in_futex());
     const auto killed = Clock_::now();
     holder.killed();
     const Outcome got = waiter.end();
-    best_ms = std::min(best_ms, ms_since(killed));
+    took_ms.push_back(ms_since(killed));
     CHECK(got.exit == 0);
     CHECK(contains(got.out, "precious"));
     CHECK(spool.live().at("precious").attempts >= 1);  // the death counted
+    notice_ms.push_back(notice_of_death_ms());
   }
-  CHECK(best_ms < 50);
+  CHECK(median(took_ms) < 50 + 2 * median(notice_ms));
 }
 
 TEST_CASE("a consumer killed outside of every lock gives its messages back as fast") {
@@ -137,19 +140,22 @@ TEST_CASE("SIGINT and SIGTERM end a waiting pop promptly") {
 TEST_CASE("240 waiters killed in their sleep do not keep a push from waking the last one") {
   Spool spool;
   spool.says({"queue", "create"});
-  for (int i = 0; i < 60; ++i) {
-    std::vector<Child> doomed;
-    for (int k = 0; k < 4; ++k) doomed.push_back(spool.start({"pop", "--wait"}));
-    REQUIRE(doomed.back().asleep_in_futex());
-    for (Child& child : doomed) child.killed();
+  std::vector<double> took_ms;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 20; ++i) {
+      std::vector<Child> doomed;
+      for (int k = 0; k < 4; ++k) doomed.push_back(spool.start({"pop", "--wait"}));
+      REQUIRE(doomed.back().asleep_in_futex());
+      for (Child& child : doomed) child.killed();
+    }
+    Child waiter = spool.start({"pop", "--wait"});
+    REQUIRE(waiter.asleep_in_futex());
+    const auto begin = Clock_::now();
+    spool.push("here");
+    CHECK(waiter.end().out == "here\n");
+    took_ms.push_back(ms_since(begin));
   }
-  Child waiter = spool.start({"pop", "--wait"});
-  REQUIRE(waiter.asleep_in_futex());
-  spool.push("here");
-  const auto pushed = Clock_::now();
-  const Outcome got = waiter.end();
-  CHECK(got.out == "here\n");
-  CHECK(ms_since(pushed) < 900);  // woken, not by the cap of a second
+  CHECK(median(took_ms) < 500);  // woken, not by the cap of a second
 }
 
 TEST_CASE("a stopped holder of the state lock is named after lock_timeout and may go on afterwards") {

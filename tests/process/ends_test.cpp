@@ -79,8 +79,10 @@ TEST_CASE("a wait ends when the holder of the last attempt is killed") {
   Child holder({"/bin/sh", "-c", "exec \"$FQ\" pop >" + fifo}, spool.with());
   Child waiter = spool.start({"wait", id});
   const std::unique_ptr<Queue> queue = spool.door();
-  // Nothing tells us that the pop has its message: it is asked for, and the test's own deadline ends it.
-  while (queue->get(MessageId{1}).value()->state != State::leased) ::usleep(200);  // between two looks
+  const auto is_leased = [&] { return queue->get(MessageId{1}).value()->state == State::leased; };
+  const auto begin = Clock_::now();
+  while (!is_leased() && ms_since(begin) < 20'000) ::usleep(200);  // nothing tells that the pop has it
+  REQUIRE(is_leased());
   REQUIRE(waiter.asleep_in_futex());
   CHECK(waiter.runs());
   holder.killed();

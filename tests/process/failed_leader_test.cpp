@@ -4,8 +4,6 @@
 // the heir may rest nothing on those bytes being there, whether they lie in the ring still or have left it.
 
 // System.
-#include <sys/syscall.h>
-
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -19,15 +17,6 @@ namespace fq::test {
 namespace {
 
 constexpr int kFillers = 44;  // then the current file has room for all that is lazy
-
-/// Waits until the thread sleeps in the kernel on a futex: it needs what another one holds.
-void await_sleep(pid_t thread) {
-  const std::string call_of = "/proc/self/task/" + std::to_string(thread) + "/syscall";
-  const auto begin = Clock_::now();
-  for (; ms_since(begin) < 5'000; ::usleep(200)) {  // between two looks: nothing tells that a thread sleeps
-    if (read_whole(call_of).starts_with(std::to_string(SYS_futex) + " ")) return;
-  }
-}
 
 /// Pushes, takes all that is served, and cuts the power: what was told and what was served is in the book.
 std::string inherit(const std::string& spool, const std::string& cut_to, Book& book) {
@@ -57,6 +46,7 @@ std::string fail(const Failure& failure, const std::string& directory) {
     if (!wrong.empty()) return wrong;
   }
   std::string wrong = "no sync failed";
+  bool heir_waits = true;
   std::thread heir;
   PageCache::Fault fault{.call = PageCache::Fault::Call::sync, .sys = EIO, .dies = failure.dies};
   fault.meanwhile = [&] {
@@ -68,7 +58,7 @@ std::string fail(const Failure& failure, const std::string& directory) {
       wrong = inherit(spool, directory + "/told", book);
     });
     while (id == 0) ::usleep(100);  // until the thread has told its id
-    await_sleep(id);
+    heir_waits = falls_asleep(task_of_thread(id));
   };
   PageCache cache(spool, fault);
   std::thread leader([&] {
@@ -84,6 +74,7 @@ std::string fail(const Failure& failure, const std::string& directory) {
   });
   leader.join();
   if (heir.joinable()) heir.join();
+  if (!heir_waits) return "the heir did not wait";
   const Fates fates = book.fates();
   return wrong.empty() ? fault_of(directory + "/told", fates, fates) : wrong;
 }

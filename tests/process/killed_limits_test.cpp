@@ -43,6 +43,8 @@ class LimitedWorker {
 
   /// How many it holds.
   int await() const {
+    pollfd said{ready_, POLLIN, 0};
+    REQUIRE(::poll(&said, 1, 20'000) == 1);
     char count = 0;
     REQUIRE(::read(ready_, &count, 1) == 1);
     return count;

@@ -116,6 +116,7 @@ TEST_CASE(
   REQUIRE(other.asleep_in_futex());
   REQUIRE(pin(woken.pid(), cpus[0]));
   for (const Child* each : {&holder, &other}) REQUIRE(pin(each->pid(), cpus[1]));
+  bool is_permitted = false;
   Child newcomer = [&] {
     // What else runs here has only the other processor now, and must not make us slower than the spinner
     // lasts.
@@ -123,6 +124,7 @@ TEST_CASE(
     if (!we.granted() || !make_urgent(holder.pid(), kOfTheTest)) return Child({"true"}, Start{});
     const Spinner spinner(cpus[0]);
     if (!spinner.spins()) return Child({"true"}, Start{});
+    is_permitted = true;
     holder.send(SIGCONT);
     // Its next turns are a newcomer's already. Then one that stops inside.
     static_cast<void>(holder.end());
@@ -131,10 +133,11 @@ TEST_CASE(
     woken.send(SIGKILL);
     return inside;
   }();
-  if (!newcomer.stopped()) {
+  if (!is_permitted) {
     leave_out("a lost wake-up needs SCHED_FIFO, which is not allowed here");
     return;
   }
+  REQUIRE(newcomer.stopped());
   CHECK(woken.end().signal == SIGKILL);
   const auto given_up = Clock_::now();
   newcomer.send(SIGCONT);

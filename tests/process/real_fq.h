@@ -29,6 +29,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // Tests.
+#include "tests/asleep.h"
 #include "tests/catch.h"
 
 extern char** environ;
@@ -143,24 +144,18 @@ class Child {
     return end();
   }
 
-  /// Waits until it has stopped itself (FQ_STOP_AT). False: it ended instead.
+  /// Waits until it has stopped itself (FQ_STOP_AT). False: it ended instead, or 20 s were over.
   bool stopped() const {
-    siginfo_t info{};
-    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
-    return info.si_code == CLD_STOPPED;
-  }
-
-  /// Waits until it sleeps on a futex, as a waiting pop does. False: it ended, or 10 s were over.
-  bool asleep_in_futex() const {
-    for (const auto begin = Clock_::now(); ms_since(begin) < 10'000;) {
-      std::ifstream file("/proc/" + std::to_string(pid_) + "/syscall");
-      std::string call;
-      if (!(file >> call)) return false;
-      if (call == std::to_string(SYS_futex) || call == "449") return true;
-      ::usleep(200);  // between two looks: nothing tells of a sleep
+    for (const auto begin = Clock_::now(); ms_since(begin) < 20'000; ::usleep(200)) {  // no signal tells of it
+      siginfo_t info{};
+      ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG);
+      if (info.si_pid != 0) return info.si_code == CLD_STOPPED;
     }
     return false;
   }
+
+  /// Waits until it sleeps on a futex, as a waiting pop does. False: it ended, or 10 s were over.
+  bool asleep_in_futex() const { return falls_asleep(task_of(pid_)); }
 
  private:
   static std::string text_of(int descriptor) {

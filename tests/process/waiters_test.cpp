@@ -8,35 +8,11 @@
 #include <cstdio>
 // Tests.
 #include "tests/process/held_message.h"
+#include "tests/process/notice_of_death.h"
 
 namespace fq::test {
 
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// How long the kernel takes to tell of a death: a process that reads a pipe until its writer was killed.
-double notice_of_death_ms() {
-  int ends[2];
-  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  const Start none;
-  const std::string self = "/proc/" + std::to_string(::getpid()) + "/fd/";
-  Child writer({"/bin/sh", "-c", "exec sleep 60 >" + self + std::to_string(ends[1])}, none);
-  Child reader({"/bin/sh", "-c", "exec cat <" + self + std::to_string(ends[0])}, none);
-  while (!contains(read_whole("/proc/" + std::to_string(writer.pid()) + "/comm"), "sleep") ||
-         !contains(read_whole("/proc/" + std::to_string(reader.pid()) + "/comm"), "cat")) {
-    ::usleep(200);  // between two looks: nothing tells that they have become their programs
-  }
-  ::close(ends[0]);
-  ::close(ends[1]);
-  const auto killed = Clock_::now();
-  writer.killed();
-  CHECK(reader.end().exit == 0);
-  return ms_since(killed);
-}
 
 /// The other's answer, while `stopped` holds what it needs: 75 and who is in the way.
 void check_named(const Outcome& other, const Child& stopped) {

@@ -4,12 +4,10 @@
 
 // System.
 #include <linux/futex.h>
-#include <sys/syscall.h>
-
-#include <fstream>
 // fq, this room.
 #include "core/shm/robust_mutex.h"
 // Tests.
+#include "tests/asleep.h"
 #include "tests/shm/forked.h"
 
 namespace fq::test {
@@ -40,15 +38,6 @@ bool has_waiters_bit(RobustMutex& mutex) {
   return (__atomic_load_n(&word_of(mutex), __ATOMIC_RELAXED) & FUTEX_WAITERS) != 0;
 }
 
-void await_asleep(pid_t child) {
-  const std::string path = "/proc/" + std::to_string(child) + "/syscall";
-  const auto start = std::chrono::steady_clock::now();
-  for (std::string call; call != std::to_string(SYS_futex); std::ifstream(path) >> call) {
-    ::usleep(200);  // between two looks: nothing tells of a sleep
-    if (elapsed_ms(start) > 10'000) FAIL("the child does not sleep");
-  }
-}
-
 /// What a lost wake-up leaves: others sleep, and the word of its holder does not say so.
 void forget_waiters(RobustMutex& mutex) { __atomic_fetch_and(&word_of(mutex), ~FUTEX_WAITERS, __ATOMIC_RELAXED); }
 
@@ -61,7 +50,7 @@ TEST_CASE("a lost wake-up keeps nobody from a free lock for longer than a slice"
   for (int round = 0; round < 5; ++round) {
     REQUIRE(box->mutex.take(1000) == Taken::clean);
     Forked sleeper([&] { ::_exit(box->mutex.take(5'000) == Taken::clean ? 0 : 1); });
-    await_asleep(sleeper.pid());
+    REQUIRE(falls_asleep(task_of(sleeper.pid())));
     forget_waiters(box->mutex);
     const auto unlocked = std::chrono::steady_clock::now();
     box->mutex.unlock();
@@ -82,7 +71,7 @@ TEST_CASE("who got the lock after a wait wakes the next one, whom a lost wake-up
     if (box->mutex.take(5'000) != Taken::clean) ::_exit(1);
     ::_exit(has_waiters_bit(box->mutex) ? 0 : 2);
   });
-  await_asleep(sleeper.pid());
+  REQUIRE(falls_asleep(task_of(sleeper.pid())));
   forget_waiters(box->mutex);
   box->mutex.unlock();
   CHECK(sleeper.wait() == 0);
