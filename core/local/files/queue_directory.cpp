@@ -161,6 +161,13 @@ void remove_leftovers(const std::string& spool) {
   ::closedir(listing);
 }
 
+/// What cannot be looked into is one: whoever goes there is told why.
+bool is_queue(const std::string& spool, const std::string& name) {
+  if (::access((trimmed(spool) + "/queues/" + name + "/segment").c_str(), F_OK) == 0) return true;
+  const Result<std::unique_ptr<Disk>> disk = open_queue_directory(spool, name);
+  return !disk.ok() || !is_unmade(**disk);
+}
+
 }  // namespace
 
 bool remove_tree(int parent, const char* name) {
@@ -213,6 +220,24 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
   for (const char* name : kQueueDirectories) FQ_TRY(disk->make_directory(name));
   return made;
+}
+
+bool is_unmade(Disk& queue) {
+  const Result<std::vector<std::string>> names = queue.list("");
+  if (!names.ok()) return false;
+  const auto has = [&](std::string_view name) {
+    return std::find(names->begin(), names->end(), name) != names->end();
+  };
+  for (const std::string& name : *names) {
+    const bool is_directory =
+        std::find(kQueueDirectories.begin(), kQueueDirectories.end(), name) != kQueueDirectories.end();
+    const Result<std::vector<std::string>> below =
+        is_directory ? queue.list(name) : std::vector<std::string>();
+    const bool is_known = is_directory || name == "lock" || name == "rebuild" || name == kNewSegment;
+    if (!is_known || !below.ok() || !below->empty()) return false;
+  }
+  // The journal is made before the lock: somebody took it away.
+  return has("journal") || !has("lock");
 }
 
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
@@ -268,7 +293,8 @@ Result<std::vector<std::string>> list_queue_directories(const std::string& spool
   }
   errno = 0;
   while (const dirent* item = ::readdir(listing)) {
-    if (queue_name_fault(item->d_name).empty()) names.emplace_back(item->d_name);
+    if (queue_name_fault(item->d_name).empty() && is_queue(spool, item->d_name))
+      names.emplace_back(item->d_name);
     errno = 0;
   }
   const int failed = errno;

@@ -18,6 +18,9 @@ namespace fq {
 /// them.
 inline constexpr std::array<const char*, 4> kQueueDirectories = {"journal", "blobs", "output", "damaged"};
 
+/// A segment that is being made; it takes the place of `segment` when it is whole.
+inline constexpr std::string_view kNewSegment = "segment.new";
+
 /// "queue 'name'", as messages call it.
 std::string queue_object(std::string_view queue);
 
@@ -25,6 +28,8 @@ std::string queue_object(std::string_view queue);
 Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, const std::string& queue);
 /// Makes spool, queue and its sub-directories where they are missing. True: it was made.
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue);
+/// Whether its making was begun and never came to an end: it holds nothing, and is no queue.
+bool is_unmade(Disk& queue);
 /// Whether queues/<queue>/lock still is this file: a removed queue's is not.
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
 /// Whether the spool lies where no other user can put another in its place, and belongs to us, if it is there.
@@ -34,6 +39,7 @@ std::string_view refused_file_system(unsigned long magic);
 /// Whether the queue's place is one where fq keeps its word; makes sure that all names down to it are on
 /// disk.
 Result<void> check_place(const std::string& spool, Disk& queue);
+/// Those that are queues, by their names' order.
 Result<std::vector<std::string>> list_queue_directories(const std::string& spool);
 /// Renames the queue out of the way, then deletes it. Needs: no process is attached.
 Result<void> remove_queue_directory(const std::string& spool, const std::string& queue);

@@ -78,8 +78,7 @@ Result<bool> Attachment::attach_once() {
   Result<LockFile> opened = LockFile::open(*disk_, "lock", false);
   if (is_missing(opened) && !create_) {
     // A look makes no queue out of an empty directory.
-    const Result<std::vector<std::string>> names = disk_->list("");
-    if (names.ok() && names->empty()) return no_such_queue(location_.queue);
+    if (is_unmade(*disk_)) return no_such_queue(location_.queue);
   }
   if (is_missing(opened)) opened = LockFile::open(*disk_, "lock", true);
   if (is_missing(opened)) {
@@ -109,6 +108,7 @@ Result<bool> Attachment::attach_once() {
   if (found == Found::usable) {
     return tried_smaller_ || !segment_is_too_large(store_->header()) || !make_smaller();
   }
+  if (found == Found::absent && !create_ && is_unmade(*disk_)) return no_such_queue(location_.queue);
   FQ_TRY(rebuild());
   return store_ != nullptr;
 }

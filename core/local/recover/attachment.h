@@ -11,6 +11,7 @@
 #include "core/local/files/key_secret.h"
 #include "core/local/files/lock_file.h"
 #include "core/local/files/process_info.h"
+#include "core/local/files/queue_directory.h"
 #include "core/local/recover/replay.h"
 
 namespace fq {
@@ -65,6 +66,8 @@ class Attachment {
   /// Needs: the lock of who rebuilds, and a share in that of who uses it.
   Result<void> rebuild_locked();
   Result<bool> prove_alone(Found found);
+  /// Needs: nobody else is attached, and nothing was in the queue.
+  Error take_back(Error why);
   Result<void> retire_old();
   Result<void> rescue_ring(Store& old);
   Result<void> build(bool alone);
@@ -103,9 +106,6 @@ class Attachment {
 
 /// Less than this between two reads of the clocks is drift and rounding.
 inline constexpr int64_t kClockStepMs = 100;
-
-/// A segment that is being made; it takes the place of `segment` when it is whole.
-inline constexpr std::string_view kNewSegment = "segment.new";
 
 /// A segment kept mapped after it was left: its locks may still be on this thread's robust list.
 inline constexpr size_t kLeftSegmentsMax = 64;

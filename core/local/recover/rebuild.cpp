@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 // fq, below us.
+#include "core/base/disk/disk_full.h"
 #include "core/base/fault_point.h"
 #include "core/journal/chain.h"
 // fq, this room.
@@ -85,11 +86,21 @@ Result<void> Attachment::rebuild_locked() {
     if (!retired.ok() && !alone) return retired;
     if (!retired.ok()) notices_.push_back(retired.error().text);
   }
-  FQ_TRY(build(alone));
+  const bool is_new = create_ && alone && is_unmade(*disk_);
+  Result<void> built = build(alone);
+  if (!built.ok()) return is_new ? take_back(std::move(built).error()) : std::move(built).error();
   // Shared again before anybody can see that we were alone; `rebuild` keeps other rebuilders out.
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
   FQ_ASSERT(shared);
   return {};
+}
+
+/// A queue that is half made would be in the way of whoever goes through all of them.
+Error Attachment::take_back(Error why) {
+  Result<void> removed = remove_queue_directory(location_.spool, location_.queue);
+  if (!removed.ok()) return std::move(removed).error();
+  if (!is_disk_full(why)) return why;
+  return Error{why.kind, object() + ": the disk is full; it was not made", why.sys};
 }
 
 Result<bool> Attachment::prove_alone(Found found) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
+#include "core/base/disk/disk_full.h"
 #include "core/journal/holes.h"
 #include "core/journal/lost_header.h"
 // fq, this room.
@@ -21,8 +22,6 @@ constexpr uint64_t kRoomToGoOn = 64 * 1024;
 // But on a full disk it is, as long as it takes what a rebuild itself writes and some ends of messages.
 constexpr uint64_t kRoomToDrain = 4 * 1024;
 constexpr size_t kBlockBytes = 64 * 1024;  // arbitrary
-
-bool is_full(const Error& error) { return error.sys == ENOSPC || error.sys == EDQUOT; }
 
 /// A torn end made a clean one, in blocks that are there: zeros over all that lies behind the last record, so
 /// that nothing of it can be taken for new. Torn bytes were promised to nobody. Half of it is a torn end
@@ -146,7 +145,7 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
     fill_random(&key.salt, sizeof key.salt);
     Result<void> made = make_file(key);
     // On a full disk a queue that can go on in its last file may still be drained.
-    if (!made.ok() && !go_on && room >= kRoomToDrain && is_full(made.error())) {
+    if (!made.ok() && !go_on && room >= kRoomToDrain && is_disk_full(made.error())) {
       if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));
       // Each copy of a header lies in a sector of its own, so that one of them is whole at any moment.
       if (older_format)

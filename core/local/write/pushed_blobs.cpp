@@ -1,6 +1,7 @@
 #include "core/local/write/pushed_blobs.h"
 
 // fq, below us.
+#include "core/base/disk/disk_full.h"
 #include "core/base/limits.h"
 // fq, this room.
 #include "core/local/shared/loose_blobs.h"
@@ -31,7 +32,9 @@ Result<void> PushedBlobs::begin(std::span<const NewMessage> messages) {
 }
 
 Result<void> PushedBlobs::write(Bytes payload, MessageItem& item) {
-  FQ_TRY_SET(NewBlob blob, NewBlob::write(disk(), payload));
+  Result<NewBlob> written = NewBlob::write(disk(), payload);
+  if (!written.ok() && is_disk_full(written.error())) return refuse_full();
+  FQ_TRY_SET(NewBlob blob, std::move(written));
   item.blob = blob.name();
   item.blob_crc = blob.crc();
   blobs_.push_back(std::move(blob));
