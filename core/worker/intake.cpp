@@ -226,8 +226,7 @@ void Intake::refuse(Load& load, const Error& error) {
 
 void Intake::on_job_end(Slot& slot) {
   const std::unique_ptr<Job> job = std::move(slot.job);
-  if (options_.output == OutputPolicy::inherit && !options_.tags_output)
-    shop_.out.write(shop_.voice.line_start());
+  shop_.begin_line();
   const size_t source = job->load().source;
   std::vector<Load> again;
   for (VerdictOrder& order : job->finish(queues_.shop(source), again)) {
@@ -252,11 +251,10 @@ void Intake::on_job_end(Slot& slot) {
   }
 }
 
-/// Failures always, the rest where it was asked for. Whether a verdict holds is known once it is given: its
-/// job may have slept, or have given one itself.
+/// Failures always, the rest where it was asked for, and not yet. Whether a verdict holds is known once it is
+/// given: its job may have slept, or have given one itself.
 void Intake::tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order) {
   const bool failed = order.verdict == Verdict::retry || order.verdict == Verdict::bury;
-  if (failed && order.exit != kTryLaterExit) return shop_.say(failure_line(queue, delivery, order));
   if (failed) order.said = failure_line(queue, delivery, order);
   if (!failed && options_.verbose) order.said = success_line(queue, delivery, order);
 }

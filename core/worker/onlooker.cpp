@@ -50,6 +50,7 @@ void Onlooker::on_stop(Slots& slots) {
   const size_t running = slots.at_work();
   if (!shop_.options.looked_on || running == 0) return;
   const std::string ids = ids_at_work(slots);
+  shop_.begin_line();
   shop_.say("worker: told to stop; waits for " + counted(running, "job") +
             (ids.empty() ? "" : (running == 1 ? " (message " : " (messages ") + ids + ")") + ", at most " +
             format_duration(shop_.options.grace_ms) + "; a second signal ends it at once");

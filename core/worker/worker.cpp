@@ -104,8 +104,9 @@ size_t Worker::untold_verdicts() const { return queues_.open_orders() + slots_.u
 
 int Worker::wait_ms() const {
   const int64_t now_ms = system_clock().boot_ms();
-  const int64_t next_ms = std::min({shutdown_.next_ms(), slots_.next_ms(), intake_.next_ms(now_ms),
-                                    streams_.next_ms(now_ms), notify_ms_, onlooker_.next_ms()});
+  const int64_t next_ms =
+      std::min({shutdown_.next_ms(), slots_.next_ms(), intake_.next_ms(now_ms), streams_.next_ms(now_ms),
+                notify_ms_, onlooker_.next_ms(), err_.next_ms()});
   if (next_ms == kNever) return -1;
   return static_cast<int>(std::clamp<int64_t>(next_ms - now_ms, 0, 60'000));
 }
@@ -171,6 +172,7 @@ void Worker::on_time() {
   if (slots_.at_work() >= growth.slots()) growth.on_busy(now_ms);
   if (growth.on_idle(now_ms)) streams_.dismiss_spare(now_ms);
   onlooker_.on_time(now_ms, slots_.at_work() == 0 && intake_.is_empty() && !shutdown_.is_closed());
+  err_.on_time(now_ms);
   notify_ms_ = notify_.keep_alive(now_ms);
   if (notify_.is_heard()) notify_ms_ = std::min(notify_ms_, notify_.show(status(), now_ms));
 }

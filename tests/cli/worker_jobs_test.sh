@@ -31,6 +31,24 @@ for verdict in ack bury; do
   worker --once -- sh -c '"$FQ" '$verdict 2>"$work/$verdict.said"
 done
 is 'without -v that is told where it is dead' '0 1' "$(wc -l <"$work/ack.said") $(grep -c 'settled by its job or by hand; buried$' "$work/bury.said")"
+# How it ends then is no verdict any more, whether its worker has heard of that or not.
+for verdict in ack 'release --delay 1h'; do
+  start -j4 -- sh -c '"$FQ" '"$verdict; exit 9"
+  for _ in {1..30}; do
+    id=$(fq push x)
+    until [[ "$(state "$id")" = [ad][ce]* ]]; do :; done
+  done
+  kill "$worker"
+  ends 0 "a worker of jobs that end by their $verdict"
+  is "a job that fails after its $verdict has not failed" '' "$(cat "$work/worker.err")"
+  clear_all
+done
+start --stream -- sh -c 'while read -r line; do receipt=$(echo "$line" | jq -r .receipt); "$FQ" ack "$receipt"; echo "bury $receipt"; done'
+for _ in {1..30}; do fq wait "$(fq push x)"; done
+kill "$worker"
+ends 0 'a stream that buries what it has acked'
+is 'nor is that buried which a stream had acked' 0 "$(grep -c '; buried' "$work/worker.err")"
+clear_all
 id=$(fq push x)
 worker -v --once -- true 2>"$work/said"
 is 'what it did not settle is done' 1 "$(grep -c "message $id of tenant 'default': done$" "$work/said")"

@@ -43,6 +43,15 @@ push_twenty
 worker --drain -- seq 10000 2>"$work/said" | head -n1 >/dev/null
 is 'a reader that has left does not stop a worker, and is not told of what it missed' '0 0 ' "${PIPESTATUS[0]} $(fq peek | wc -l) $(cat "$work/said")"
 clear_all
+# Nor are its jobs, whatever else of them it keeps.
+for how in '' --tag-output; do
+  seq 3 | fq push --lines --attempts 1 >/dev/null
+  # shellcheck disable=SC2086  # none or one
+  worker --drain $how -- sh -c 'cat; seq 20000' 2>"$work/said" | head -n1 >/dev/null
+  is "a reader that has left ends no job${how:+ with $how}" '0 acked acked acked ' \
+    "${PIPESTATUS[0]} $(fq jobs --state all --json | jq -r .state | sort | tail -3 | xargs) $(cat "$work/said")"
+  clear_all
+done
 # A write that something cut short without a signal for us: what was not told is said.
 if command -v strace >/dev/null; then
   told=$(fq push --keep 1h -- echo told); fq worker --once >/dev/null 2>&1

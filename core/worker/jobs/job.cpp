@@ -117,7 +117,8 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
   const bool keeps = keep_ms(shop).has_value();
   const bool passes = options.output == OutputPolicy::inherit;
   const std::string tag = tag_of(options, load);
-  const bool reads = keeps || !tag.empty();
+  // A reader of ours that leaves is no matter of the job's: it does not write to him itself.
+  const bool reads = keeps || !tag.empty() || (passes && shop.out.has_reader());
   if (keeps) transcript_ = Transcript(std::move(load.arrivals[0].output), options.output_bytes_max);
   Transcript* const transcript = keeps ? &transcript_ : nullptr;
   Pipe out, err;

@@ -150,7 +150,7 @@ void JobStream::make_lines(const Workshop& shop, std::vector<VerdictOrder>& orde
       continue;
     }
     orders.push_back(bury_of(delivery, line.error().text));
-    shop.say(failure_line(queue_, delivery, orders.back()));
+    orders.back().said = failure_line(queue_, delivery, orders.back());
     open_.erase(open);
   }
 }
@@ -223,7 +223,7 @@ bool JobStream::take_line(const Workshop& shop, std::string_view line, std::vect
     VerdictOrder told = *order;
     if (told.reason.empty()) told.reason = "returned by the command";
     told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
-    shop.say(failure_line(queue_, open->second.arrival.delivery, told));
+    order->said = failure_line(queue_, open->second.arrival.delivery, told);
   } else if (shop.options.verbose) {
     order->said = success_line(queue_, open->second.arrival.delivery, *order);
   }
@@ -329,7 +329,7 @@ std::vector<VerdictOrder> JobStream::finish(const Workshop& shop) {
       order.exit = status_.exit;
       order.signal = status_.signal;
       order.stderr_tail = err_.tail();
-      shop.say(failure_line(queue_, delivery, order));
+      order.said = failure_line(queue_, delivery, order);
     }
     orders.push_back(std::move(order));
   }

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
+// fq, below us.
+#include "core/base/clock.h"
 
 namespace fq::worker {
 
@@ -16,14 +19,16 @@ namespace {
 
 // A write of at most this to a pipe that poll() calls writable does not block.
 constexpr size_t kAtomicBytes = 4096;
+constexpr int64_t kLineMs = 100;  // for a line to end; arbitrary
 
 }  // namespace
 
 Passage::Passage(int descriptor) : descriptor_(descriptor) {
   struct stat about {};
   if (::fstat(descriptor, &about) != 0) broken_ = true;
+  is_pipe_ = S_ISFIFO(about.st_mode);
   is_socket_ = S_ISSOCK(about.st_mode);
-  if (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode)) return;
+  if (!is_pipe_ && !S_ISCHR(about.st_mode)) return;
   // Opened anew it is ours alone: O_NONBLOCK on the one that we share would change it for everybody.
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -38,13 +43,28 @@ long Passage::write_some(std::string_view bytes) const {
 }
 
 void Passage::write(std::string_view bytes) {
-  if (broken_) return;
+  if (broken_ || bytes.empty()) return;
+  in_line_ = bytes.back() != '\n';
+  if (const size_t end = bytes.find('\n'); end != bytes.npos && !said_.empty()) {
+    held_.append(bytes.substr(0, end + 1)).append(std::exchange(said_, {}));
+    bytes.remove_prefix(end + 1);
+  }
   held_.append(bytes);
   flush();
 }
 
+void Passage::say(std::string_view line) {
+  if (!in_line_) return write(line);
+  if (said_.empty()) say_at_ms_ = system_clock().boot_ms() + kLineMs;
+  said_.append(line);
+}
+
+void Passage::on_time(int64_t now_ms) {
+  if (now_ms >= next_ms()) write(std::exchange(said_, {}));
+}
+
 void Passage::remark(std::string_view line) {
-  if (has_room()) return write(line);
+  if (has_room()) return say(line);
   lost_bytes_ += line.size();
 }
 
@@ -66,6 +86,7 @@ void Passage::flush() {
 }
 
 uint64_t Passage::finish(int64_t patience_ms) {
+  write(std::exchange(said_, {}));
   flush();
   pollfd ready{descriptor(), POLLOUT, 0};
   while (!held_.empty() && ::poll(&ready, 1, static_cast<int>(patience_ms)) == 1) flush();
