@@ -122,8 +122,11 @@ std::string human_of(const Session& session, const MessageInfo& message,
       facts.add("env", shown_short(names_text(message.command->env), kFactColumns));
   }
   if (message.timeout_ms) facts.add("timeout", format_duration(*message.timeout_ms));
+  if (message.ttl_ms) facts.add("ttl", format_duration(*message.ttl_ms));
   if (message.keep_ms) facts.add("keep", format_duration(*message.keep_ms));
   if (!message.unique.empty()) facts.add("unique", shown(message.unique));
+  if (message.unique_for_ms) facts.add("unique for", format_duration(*message.unique_for_ms));
+  if (!message.debounce.empty()) facts.add("debounce", shown(message.debounce));
   if (!message.schedule.empty()) facts.add("schedule", shown(message.schedule));
   facts.add_time("scheduled at", message.scheduled_at_wall_ms);
   facts.add("attempts", std::to_string(message.attempts) + " of " + std::to_string(message.attempts_max));
@@ -131,6 +134,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
             std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");
   facts.add_time("pushed at", message.pushed_at_wall_ms);
   facts.add_time("due at", message.due_at_wall_ms);
+  if (message.delay_ms) facts.add("delay", format_duration(*message.delay_ms) + " once it is let go");
   facts.add_time("expires at", message.expires_at_wall_ms);
   facts.add_time("started at", message.started_at_wall_ms);
   facts.add_time("ended at", message.ended_at_wall_ms);
@@ -139,6 +143,8 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.signal) facts.add("signal", std::to_string(*message.signal));
   if (message.worker_pid) facts.add("worker", "process " + std::to_string(*message.worker_pid));
   if (!message.after.empty()) facts.add("comes after", ids_text(message.after));
+  if (!message.after_any.empty())
+    facts.add("comes after", ids_text(message.after_any) + ", however it ends");
   if (message.receipt) facts.add("receipt", shown(message.receipt->text()));
   facts.add_time("lease until", message.lease_until_wall_ms);
   if (message.holder_pid) facts.add("holder", process_text(*message.holder_pid, message.holder_host));

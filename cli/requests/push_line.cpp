@@ -29,9 +29,10 @@ constexpr std::string_view kLineKeys[] = {
 
 /// What JSON tells of a message that a push cannot say: how it went.
 constexpr std::string_view kToldKeys[] = {
-    "id",          "queue",  "state",      "deliveries",   "crashes", "pushed_at", "expires_at", "receipt",
-    "lease_until", "holder", "started_at", "ended_at",     "run_ms",  "exit",      "signal",     "worker",
-    "last_error",  "lost",   "schedule",   "scheduled_at", "steps",   "moved_to",  "host"};
+    "id",       "queue",       "state",      "deliveries", "crashes",  "pushed_at",    "expires_at",
+    "receipt",  "lease_until", "holder",     "started_at", "ended_at", "run_ms",       "exit",
+    "signal",   "worker",      "last_error", "lost",       "schedule", "scheduled_at", "steps",
+    "moved_to", "host",        "history",    "debounce"};
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();

@@ -56,12 +56,27 @@ void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
   text.empty() ? json.null() : json.text(text);
 }
 
+/// While it waits for them.
+void write_ids(JsonWriter& json, std::string_view key, const MessageInfo& message,
+               const std::vector<MessageId>& ids) {
+  json.key(key);
+  if (ids.empty() || message.state != State::held) {
+    json.null();
+    return;
+  }
+  json.begin_array();
+  for (const MessageId id : ids) json.number(number(id));
+  json.end_array();
+}
+
 /// What its push said of it, as a line of push --ndjson takes it.
 void write_terms(JsonWriter& json, const MessageInfo& message) {
   write_duration(json, "timeout", message.timeout_ms);
   write_duration(json, "ttl", message.ttl_ms);
   write_duration(json, "keep", message.keep_ms);
   write_text(json, "unique", message.unique);
+  write_duration(json, "unique_for", message.unique_for_ms);
+  write_text(json, "debounce", message.debounce);
   write_text(json, "schedule", message.schedule);
   write_time(json, "scheduled_at", message.scheduled_at_wall_ms);
   write_variables(json, message.command);
@@ -195,6 +210,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   count("crashes", message.crashes);
   write_time(json, "pushed_at", message.pushed_at_wall_ms);
   write_time(json, "due_at", message.due_at_wall_ms);
+  write_duration(json, "delay", message.delay_ms);
   write_time(json, "expires_at", message.expires_at_wall_ms);
   json.key("receipt");
   if (message.receipt) {
@@ -206,14 +222,8 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   write_optional(json, "holder", message.holder_pid);
   json.key("host");
   message.holder_host.empty() ? json.null() : json.text(message.holder_host);
-  json.key("after");
-  if (message.after.empty() || message.state != State::held) {
-    json.null();
-  } else {
-    json.begin_array();
-    for (const MessageId id : message.after) json.number(number(id));
-    json.end_array();
-  }
+  write_ids(json, "after", message, message.after);
+  write_ids(json, "after_any", message, message.after_any);
   write_command(json, message.command);
   if (message.payload) {
     json.payload(*message.payload);

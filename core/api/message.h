@@ -140,12 +140,16 @@ struct MessageInfo {
   std::optional<int> worker_pid;
   std::optional<int64_t> due_at_wall_ms;
   std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
-  std::vector<MessageId> after;               // the messages that it came after
+  std::optional<int64_t> delay_ms;            // held: due so long after it is let go
+  std::vector<MessageId> after;               // the messages that it came after,
+  std::vector<MessageId> after_any;           // and those however they end
   // As its push said.
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> ttl_ms;
   std::optional<int64_t> keep_ms;
-  std::string unique;    // "": none
+  std::string unique;  // "": none
+  std::optional<int64_t> unique_for_ms;
+  std::string debounce;  // the key; "": none
   std::string schedule;  // that made it, for this time; "": none
   std::optional<int64_t> scheduled_at_wall_ms;
   std::optional<int64_t> lease_until_wall_ms;

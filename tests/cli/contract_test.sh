@@ -126,6 +126,29 @@ is 'ten of a look, and of what comes next' '10 10' "$(fq -q many peek --json | w
 is 'or all' '30 30' "$(fq -q many peek -n unlimited --json | wc -l) $(fq -q many jobs -n unlimited --json | wc -l)"
 is 'what is put out is what is read' '31 31' "$(fq -q many push --tag k=v -p 5 --delay 1h a >/dev/null; fq -q many peek -n unlimited --state all --json | fq push -q back --ndjson | wc -l) $(fq -q back peek -n unlimited --state all --json | wc -l)"
 gives 0 '' fq -q many cancel --tag k=v
+# A message as it is told is pushed as it was: what it waits for, and until when.
+fq queue create again
+first=$(fq push -q again first)
+any=$(fq push -q again --after-any "$first" --delay 1h --ttl 2h --unique u --unique-for 3h any)
+both=$(fq push -q again --after "$first" --after-any "$any" both)
+told='[.payload, .after, .after_any, .due_at, .delay, .ttl, .unique_for]'
+of() { fq show -q again "$1" --json | jq -c "$told"; }
+is 'which kind of after is told' "[\"both\",[$first],[$any],null,null,null,null]" "$(of "$both")"
+is 'and when a held one is due' "[\"any\",null,[$first],true,null,\"2h\",\"3h\"]" "$(fq show -q again "$any" --json | jq -c ".due_at |= (. > \"$(date -u -d '50 min' +%FT%T)\") | $told")"
+is 'to a person too' "comes after $first, however it ends|due at|ttl 2h|unique for 3h|unique u" \
+  "$(fq show -q again "$any" | sed -nE 's/  +/ /; s/^(due at).*/\1/; /^(due at|ttl|unique|comes)/p' | sort | paste -sd'|')"
+for id in "$both" "$any"; do
+  before=$(of "$id")
+  line=$(fq show -q again "$id" --json)
+  fq cancel -q again "$id" >/dev/null
+  is 'what fq show puts out can be pushed, and is what it was' "$before" "$(of "$(echo "$line" | fq push -q again --ndjson)")"
+done
+edited=$(fq push -q again --after "$first" edited)
+fq edit -q again "$edited" --delay 7s
+is 'a delay that begins when it is let go is told' '["edited",['"$first"'],null,null,"7s",null,null]' "$(of "$edited")"
+is 'to a person too' 'delay 7s once it is let go' "$(fq show -q again "$edited" | sed -n 's/^delay  */delay /p')"
+bounced=$(fq push -q again --debounce d --quiet 1h b)
+is 'and a debounce key' 'd debounce d' "$(fq show -q again "$bounced" --json | jq -r .debounce) $(fq show -q again "$bounced" | sed -n 's/^debounce  */debounce /p')"
 is 'all of a log' 32 "$(fq -q many log | wc -l)"
 for _ in $(seq 25); do fq push -q ended --keep 1h x >/dev/null; done
 fq -q ended pop -n 99 >/dev/null

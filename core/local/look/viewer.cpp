@@ -44,6 +44,13 @@ MessageInfo describe_finished(MessageId id, const Outcome& outcome) {
   return info;
 }
 
+/// Of one that is held; without a delay it is due when it was pushed, which says nothing.
+void add_due(const Snapshot& snapshot, const MessageItem& item, MessageInfo& info) {
+  if (snapshot.state != State::held || snapshot.suspended) return;
+  if (item.due_wall_ms < 0) info.delay_ms = -item.due_wall_ms;
+  if (item.due_wall_ms > item.pushed_wall_ms) info.due_at_wall_ms = snapshot.wakes_wall_ms;
+}
+
 }  // namespace
 
 Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
@@ -104,6 +111,7 @@ Result<void> Viewer::add_waits(const Snapshot& snapshot, const MessageItem& item
   const std::optional<MessageTerms> terms = decode_terms(item.terms);
   if (!waits_for_step(terms ? terms->after : Bytes(), waits)) return {};
   info.after.clear();
+  info.after_any.clear();
   for (const uint64_t id : waits) info.after.push_back(MessageId{id});
   std::sort(info.after.begin(), info.after.end());
   return {};
@@ -118,6 +126,7 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
     if (readable) describe_item(messages_.item(), info);
+    if (readable) add_due(snapshot, messages_.item(), info);
     if (readable) FQ_TRY(add_waits(snapshot, messages_.item(), info));
     PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
     Payload payload;

@@ -12,16 +12,16 @@ namespace fq {
 namespace {
 
 /// What it came after, as it was pushed.
-std::vector<MessageId> after_of(const MessageItem& item) {
-  std::vector<MessageId> ids;
-  const std::optional<MessageTerms> terms = decode_terms(item.terms);
-  for (size_t at = 0; terms && at + 8 <= terms->after.size(); at += 8) {
-    const auto word = get_number<uint64_t>(terms->after.data() + at);
+void describe_after(Bytes after, MessageInfo& info) {
+  info.after.clear();
+  info.after_any.clear();
+  for (size_t at = 0; at + 8 <= after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(after.data() + at);
+    const bool is_any = (word & kAfterAny) != 0;
     // One that only has the same key was not named by --after.
-    const bool only_key = (word & kAfterKey) != 0 && (word & kAfterAny) != 0;
-    if (!only_key) ids.push_back(MessageId{word & kMessageIdMax});
+    if (is_any && (word & kAfterKey) != 0) continue;
+    (is_any ? info.after_any : info.after).push_back(MessageId{word & kMessageIdMax});
   }
-  return ids;
 }
 
 }  // namespace
@@ -42,14 +42,15 @@ void describe_item(const MessageItem& item, MessageInfo& info) {
   for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
     info.tags.push_back({std::string(tag.name), std::string(tag.value)});
   }
-  info.after = after_of(item);
   const JobTerms job = decode_job(item.job).value_or(JobTerms{});
   info.command = command_of(job);
   info.timeout_ms = job.timeout_ms;
   info.keep_ms = job.keep_ms;
   const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
   if (terms.ttl_ms != 0) info.ttl_ms = terms.ttl_ms;
-  if (!terms.debounced) info.unique = terms.key;
+  describe_after(terms.after, info);
+  (terms.debounced ? info.debounce : info.unique) = terms.key;
+  if (!info.unique.empty()) info.unique_for_ms = terms.key_for_ms;
   info.schedule = terms.schedule;
   if (!terms.schedule.empty()) info.scheduled_at_wall_ms = terms.scheduled_wall_ms;
   info.pushed_at_wall_ms = item.pushed_wall_ms;

@@ -211,7 +211,8 @@ std::optional<TiesRecord> read_ties(std::string_view bytes) {
     ties.whole();  // since when
     if (!ties.ok()) break;
     const bool is_any = flags[0] != 0, is_behind = is_any && id == record.behind;
-    if (!is_behind || flags[0] != kOnlyBehind) record.after.push_back(MessageId{id});
+    if (!is_behind || flags[0] != kOnlyBehind)
+      (is_any ? record.after_any : record.after).push_back(MessageId{id});
     // Whoever is behind it waits for just that anyhow.
     if (!is_behind) record.waits.push_back({MessageId{id}, is_any, flags[1] != 0});
   }

@@ -60,8 +60,8 @@ struct TiesRecord {
   int64_t unique_for_ms = 0;
   uint64_t behind = 0;
   std::string_view unique;
-  std::vector<MessageId> after;
-  std::vector<ExportedWait> waits;  // the same, and what became of each
+  std::vector<MessageId> after, after_any;
+  std::vector<ExportedWait> waits;  // both, and what became of each
 };
 std::optional<TiesRecord> read_ties(std::string_view bytes);
 

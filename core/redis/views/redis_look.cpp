@@ -106,8 +106,15 @@ std::optional<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& r
   if (info.started_at_wall_ms && record->pid != 0) info.worker_pid = static_cast<int>(record->pid);
   if (!ended) info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
-    if (!record->debounced) info.unique = ties->unique;
+    (record->debounced ? info.debounce : info.unique) = ties->unique;
+    if (!info.unique.empty()) info.unique_for_ms = ties->unique_for_ms;
     info.after = ties->after;
+    info.after_any = ties->after_any;
+    // Without a delay it is due when it was pushed, which says nothing.
+    const bool is_put_off = info.state == State::held && !record->suspended;
+    if (is_put_off && ties->delay_ms > 0) info.delay_ms = ties->delay_ms;
+    if (is_put_off && ties->delay_ms <= 0 && ties->due_ms > record->pushed_ms)
+      info.due_at_wall_ms = shard_.wall_of(ties->due_ms);
   }
   if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);
   std::optional<LastError> end = info.state == State::dead ? info.last_error : std::nullopt;
