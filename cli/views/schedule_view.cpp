@@ -20,10 +20,6 @@ namespace {
 
 constexpr size_t kScheduleColumns = 60;
 
-std::string made_by(const MessageInfo& message) {
-  return message.command ? command_text(*message.command) : shown(message.payload.value_or(""));
-}
-
 /// Why there is no next time, or when it is and those after it are: "in 5m, 10m, 15m".
 std::string next_text(const ScheduleInfo& info, int64_t now_ms) {
   if (info.paused) return "paused";
@@ -119,16 +115,16 @@ std::string_view name_of(Occurrence occurrence) {
 
 std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen) {
   Table table({0, 1, 2, 3, 4, 5, 6});
-  table.spare({2, 6});
+  table.spare({2, 6, 4, 5});
   table.shorten({0}, kNameLeast);
-  table.crop({6});
+  table.crop({1, 3, 6});
   table.row({"NAME", "SPEC", "ZONE", "NEXT", "LAST", "FATE", "MAKES"});
   for (const ToldSchedule& each : schedules) {
     const ScheduleInfo& info = each.info;
     const bool ran = info.last != Occurrence::none;
     table.row({info.name, shown(info.spec), shown(info.zone), next_text(info, now_ms),
                ran ? relative_time(info.last_wall_ms, now_ms) : "-", ran ? each.fate : "-",
-               made_by(info.message)});
+               content_text(info.message, kScheduleColumns)});
   }
   return table.text(screen);
 }

@@ -39,4 +39,12 @@ is 'in a pipe nothing is cut' 1 "$(fq tenant list | grep -c "^${long}-1 ")"
 on 250 'tenant list'
 is 'nor where there is room' 1 "$(grep -c "^${long}-1 " "$work/shown")"
 
+# Schedules with long names, specs and payloads.
+for name in backup b nightly-report; do fq schedule set "$name" '*/7 9-17/2 * jan,feb mon-fri' --tz Europe/Berlin "$(seq -s' ' 2000)"; done
+for columns in 120 80 60 40; do
+  on "$columns" 'schedule list'
+  is "at $columns columns names keep their ends" 'NAME b backup nightly-report' "$(sed 's/  .*//; s/^n.*t$/nightly-report/' "$work/shown" | sort | xargs)"
+done
+is 'in a pipe a payload is cut' yes "$([ "$(fq schedule list | wc -L)" -lt 250 ] && echo yes)"
+
 finish
