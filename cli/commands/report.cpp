@@ -71,7 +71,8 @@ Result<QueueReport> report_of(const std::string& name, Queue& queue, const Crew&
 Result<Exit> run_report(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("report", "takes no operand; name a queue by -q");
   FQ_TRY_SET(const ReportRequest request, report_request(arguments));
-  const auto file = arguments.value("output");
+  auto file = arguments.value("output");
+  if (file == "-") file.reset();
   if (file && file->empty()) return usage_error("--output", "is empty; name a file");
   const Crew crew = crew_of(session);
   std::vector<QueueReport> queues;

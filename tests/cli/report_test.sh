@@ -83,6 +83,7 @@ is 'a pipe is written to' '<!doctype html>' "$(fq report -o /dev/fd/3 3>&1 | hea
 echo mine >"$work/target"; ln -s "$work/target" "$work/link"
 gives 0 '' fq report -o "$work/link"
 is 'what a link names is left alone' mine "$(cat "$work/target")"
+is "'-' is standard output" '<!doctype html> none' "$(cd "$work" && fq report -o - | head -c 15) $([ -e "$work/-" ] || echo none)"
 gives 74 'No space left' fq report -o /dev/full
 mkdir "$work/dir"
 gives 74 "'$work/dir'" fq report -o "$work/dir"
