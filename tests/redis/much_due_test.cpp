@@ -137,7 +137,7 @@ TEST_CASE("what a dead worker's job has left stays its own while another shard h
   jobs.close();
 }
 
-TEST_CASE("all verdicts of other shards are given while one of them has much that is due") {
+TEST_CASE("all verdicts of other shards are given while one of them has much that is due", "[threads]") {
   MuchDue m;
   constexpr size_t kMany = 1'100;  // more than one call takes
   const std::vector<NewMessage> messages(kMany / 2, message_for(m.accounts[0]));

@@ -32,6 +32,8 @@ class Packer {
     bytes_.append(text);
     return *this;
   }
+  /// With its length before it.
+  Packer& text(std::string_view text) { return number(static_cast<uint16_t>(text.size())).raw(text); }
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -18,15 +18,11 @@ constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
 
-void put_text(Packer& packer, std::string_view text) {
-  packer.number(static_cast<uint16_t>(text.size())).raw(text);
-}
-
 constexpr uint8_t kHasTimeout = 1, kHasCommand = 2, kHasCall = 4, kHasSchedule = 8;
 
 void put_texts(Packer& packer, const std::vector<std::string>& texts) {
   packer.number(static_cast<uint16_t>(texts.size()));
-  for (const std::string& text : texts) put_text(packer, text);
+  for (const std::string& text : texts) packer.text(text);
 }
 std::vector<std::string> take_texts(Unpacker& bytes) {
   std::vector<std::string> texts;
@@ -41,8 +37,8 @@ std::string job_block(const NewMessage& message, std::string_view signature) {
   Packer block;
   block.number(static_cast<uint16_t>(message.tags.size()));
   for (const Tag& tag : message.tags) {
-    put_text(block, tag.name);
-    put_text(block, tag.value);
+    block.text(tag.name);
+    block.text(tag.value);
   }
   const auto flags = (message.timeout_ms ? kHasTimeout : 0) | (message.command ? kHasCommand : 0) |
                      (message.call ? kHasCall : 0) | (message.schedule.empty() ? 0 : kHasSchedule);
@@ -51,13 +47,13 @@ std::string job_block(const NewMessage& message, std::string_view signature) {
   if (message.call) block.number(static_cast<double>(number(*message.call)));
   if (!message.schedule.empty()) {
     block.number(static_cast<double>(message.scheduled_at_wall_ms));
-    put_text(block, message.schedule);
+    block.text(message.schedule);
   }
   if (!message.command) return block.bytes();
   put_texts(block, message.command->argv);
-  put_text(block, message.command->cwd);
+  block.text(message.command->cwd);
   put_texts(block, message.command->env);
-  if (!signature.empty()) put_text(block, signature);
+  if (!signature.empty()) block.text(signature);
   return block.bytes();
 }
 
@@ -239,7 +235,7 @@ std::string push_fields(const NewMessage& message, int64_t at_ms) {
       .number(static_cast<double>(message.max_wait_ms.value_or(-1)))
       .number(static_cast<uint8_t>(message.command.has_value()))
       .number(static_cast<double>(message.keep_ms.value_or(-1)));
-  put_text(fields, key);
+  fields.text(key);
   const auto put_waits = [&](const std::vector<MessageId>& ids, bool any) {
     for (const MessageId id : ids)
       fields.number(static_cast<double>(std::min(number(id), kMessageIdMax)))
@@ -379,7 +375,7 @@ std::string policy_bytes(const PolicyValues& values) {
     packer.number(static_cast<uint8_t>(value.key))
         .number(static_cast<double>(value.number))
         .number(static_cast<double>(value.second));
-    put_text(packer, value.text);
+    packer.text(value.text);
   }
   return packer.bytes();
 }
