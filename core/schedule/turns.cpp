@@ -87,7 +87,7 @@ std::optional<SlotIndex> Turns::take_by_parts(Txn& txn, TenantIndex from, const 
     seats.charge(txn, way.path[depth - 1], way.path[depth], cost.turns, kind);
   }
   if (ranks.rule()) ranks.count_turn(txn);
-  Costs::note_start(region_.open(txn, message.entry), cost, region_.tenant(way.path[0]).level);
+  Costs(region_).note_start(txn, message.entry, cost, region_.tenant(way.path[0]).level);
   seats.reseat(txn, static_cast<uint32_t>(from));
   Limits(region_).started(txn, leaf, terms.now_ms);
   return SlotIndex{slot};
@@ -122,7 +122,7 @@ std::optional<SlotIndex> Turns::take_more(Txn& txn, TenantIndex from, TenantInde
     seats.charge(txn, region_.tenant(i).parent, i, cost.turns,
                  its_turn[depth++] ? Seats::Turn::own : Seats::Turn::beside);
   }
-  Costs::note_start(region_.open(txn, message.entry), cost, region_.tenant(top).level);
+  Costs(region_).note_start(txn, message.entry, cost, region_.tenant(top).level);
   seats.reseat(txn, top);
   Limits(region_).started(txn, node, terms.now_ms);
   return SlotIndex{slot};

@@ -45,6 +45,11 @@ uint64_t average(uint64_t so_far, uint64_t ticks, uint64_t parts) {
 
 uint64_t ModelTurns::usual_ticks() const { return ticks_of_logarithm(usual_run_ / 256); }
 
+uint64_t ModelTurns::turn_of(const Node& node, uint64_t ticks) {
+  const uint64_t whole = ticks / node.weight_milli;
+  return whole * kTickCost + (ticks - whole * node.weight_milli) * kTickCost / node.weight_milli;
+}
+
 /// Those of its nodes that have nothing to do, but for so many that are about to end.
 void ModelTurns::note_idle(const std::string& leaf, size_t running, int64_t now_ms) {
   for (std::string path = leaf; !path.empty(); path = parent_of(path)) {
@@ -107,12 +112,15 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
     Node& node = at(path);
     Node& parent = at(parent_of(path));
     if (its_turn.contains(path)) {
-      parent.vtime = std::max(parent.vtime, node.tag);
+      const uint64_t tag = node.tag;
       // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too
       // much.
-      if (fair_by_ != FairBy::time || ranked_) node.tag = parent.vtime;
+      if (fair_by_ != FairBy::time || ranked_) node.tag = std::max(parent.vtime, tag);
+      // The clock shows what was used, not what is only expected.
+      parent.vtime = std::max(parent.vtime, tag - std::min(tag, turn_of(node, node.expected_ticks)));
     }
     node.tag += start.cost / node.weight_milli;
+    node.expected_ticks += start.ticks;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;
     if (node.seated && !more && is_turn_by_age()) stamp(node);
@@ -134,8 +142,9 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
     Node& node = at(path);
     charged = charged && path != start.top;
     if (charged) {
-      node.tag += took * kTickCost / node.weight_milli;
-      node.tag -= std::min(node.tag, start.ticks * kTickCost / node.weight_milli);
+      node.tag += turn_of(node, took);
+      node.tag -= std::min(node.tag, turn_of(node, start.ticks));
+      node.expected_ticks -= std::min(node.expected_ticks, start.ticks);
     }
   }
   note_idle(leaf, 1, now_ms);
@@ -148,6 +157,7 @@ void ModelTurns::set_fair_by(FairBy fair_by) {
     if (path.empty()) continue;
     const uint64_t vtime = at(parent_of(path)).vtime;
     node.tag = std::clamp(node.tag, vtime, vtime + kOneTurn / node.weight_milli);
+    node.expected_ticks = 0;
   }
 }
 

@@ -91,6 +91,7 @@ class ModelTurns {
     uint64_t weight_milli = 1000;
     uint64_t tag = 0, sequence = 0;  // its place among its siblings
     uint64_t vtime = 0, joins = 0;   // of those below it
+    uint64_t expected_ticks = 0;     // of its tag: of what has started and not ended
     size_t count = 0;                // seats below it, or ready messages
     bool seated = false;
     bool blocked = false;
@@ -131,6 +132,7 @@ class ModelTurns {
   /// Of those below it that can be served the leaf that goes first, or "".
   std::string best_leaf(const std::string& path, const Before& before) const;
   uint64_t usual_ticks() const;
+  static uint64_t turn_of(const Node& node, uint64_t ticks);
   void note_idle(const std::string& leaf, size_t running, int64_t now_ms);
   Start start_of(const Node& leaf, uint64_t bytes) const;
   uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;

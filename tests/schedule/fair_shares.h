@@ -5,7 +5,7 @@
 // start of each. Why: a seat's tag lies between the node's virtual time v and v plus one start of its own; so
 // over the span, in which v moved by V, each got at least V less one start, and at most V and one. Who was
 // ahead when the span began, for what it had used before, stays ahead by no more than that. Where costs are
-// known at the end only, so many starts as run at a time may be wrong at a moment.
+// known at the end only, so many starts as run at a time may be wrong at a moment, and v lags by them.
 #pragma once
 
 // System.

@@ -22,6 +22,7 @@ struct Preview::Node {
         tenant(in.tenant(index)),
         joins(tenant.joins),
         vtime(tenant.vtime),
+        ticks(expected_ticks(tenant)),
         waits(SeatKind{&in}.sets(index) != kNoPool || is_ranked(in.root)),
         late(waits || (tenant.flags & kTenantLate) != 0) {
     if (is_inner(tenant)) {
@@ -44,11 +45,14 @@ struct Preview::Node {
       if (child == nullptr) return kNoIndex;
       const uint32_t slot = child->next(depth + 1);
       if (slot == kNoIndex) continue;  // see kSomePools
-      const uint64_t cost = Costs(region).of(region.entry(slot)).turns;
+      const Cost cost = Costs(region).of(region.entry(slot));
+      const uint32_t weight = child->tenant.weight_milli;
       // As Seats::charge: a tenant that was passed over makes up nothing.
-      vtime = std::max(vtime, place.first);
-      const uint64_t now = std::exchange(child->late, child->waits) ? vtime : place.first;
-      const uint64_t tag = now + turn_of(child->tenant.weight_milli, cost);
+      const uint64_t now =
+          std::exchange(child->late, child->waits) ? std::max(vtime, place.first) : place.first;
+      vtime = clock_after(vtime, place.first, weight, child->ticks);
+      child->ticks += ticks_of(cost.rough);
+      const uint64_t tag = now + turn_of(weight, cost.turns);
       if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
       return slot;
     }
@@ -73,6 +77,7 @@ struct Preview::Node {
   const Tenant& tenant;
   uint64_t joins;
   uint64_t vtime;
+  uint64_t ticks;  // expected_ticks
   bool waits;  // see Seats::is_late
   bool late;
   std::optional<LaneWalk<MessageKind>> messages;

@@ -23,6 +23,7 @@ class RankedPreview {
       : region_(region), tenant_(region.tenant(index)), open_(open_sets(region.root)), depth_(depth) {
     if (depth > kDepthMax) region_damaged("the tenant tree is too deep");
     vtime_ = tenant_.vtime;
+    expected_ticks_ = expected_ticks(tenant_);
     joins_ = tenant_.joins;
     if (is_inner(tenant_)) {
       by_rank_.emplace(*this, false);
@@ -49,9 +50,12 @@ class RankedPreview {
       seat->below = std::make_unique<RankedPreview>(region_, seat->index, depth_ + 1);
     const uint32_t slot = seat->below->next(by_age, stamps);
     if (slot == kNoIndex) region_damaged("a seat has nothing to serve");
-    vtime_ = std::max(vtime_, seat->tag);
-    const uint64_t cost = Costs(region_).of(region_.entry(slot)).turns;
-    seat->tag = vtime_ + turn_of(region_.tenant(seat->index).weight_milli, cost);
+    const Cost cost = Costs(region_).of(region_.entry(slot));
+    const uint32_t weight = region_.tenant(seat->index).weight_milli;
+    const uint64_t now = std::max(vtime_, seat->tag);
+    vtime_ = clock_after(vtime_, seat->tag, weight, seat->below->expected_ticks_);
+    seat->below->expected_ticks_ += ticks_of(cost.rough);
+    seat->tag = now + turn_of(weight, cost.turns);
     seat->sequence = joins_++;
     if (by_age) seat->stamp = stamps++;
     seat->head = seat->below->peek();
@@ -167,7 +171,7 @@ class RankedPreview {
   const Tenant& tenant_;
   const uint64_t open_;
   const uint32_t depth_;
-  uint64_t vtime_ = 0, joins_ = 0;
+  uint64_t vtime_ = 0, joins_ = 0, expected_ticks_ = 0;
   std::optional<LaneWalk<MessageKind>> messages_;
   std::unordered_map<uint32_t, Seat> seats_;  // those that were looked at
   std::optional<Candidates> by_rank_, by_age_;

@@ -6,8 +6,7 @@
 // own: its path is its parent's. The root (node 0) is an inner node without name.
 //
 // Counts by state are of a node and all below it, so that a limit on a node is a look at one number; the root
-// of the schedule has its own. Counters and histograms are of a node's own messages; those of an inner node
-// stay zero.
+// of the schedule has its own. Counters and histograms are of a node's own messages.
 //
 // Invariants
 //  T1  A node sits in its parent's ring if and only if nothing blocks it and its lane is not empty.
@@ -68,11 +67,11 @@ struct TenantFront {
   Lane lane;                       // leaf: ready messages; inner: seats of the children
   Shared<uint64_t> tag;            // when its next turn is, in its parent's virtual time
   Shared<uint64_t> sequence;       // among equal tags: in order of arrival
-  Shared<uint64_t> vtime;          // inner: tag of the child served last
+  Shared<uint64_t> vtime;          // inner: clock of its ring, see seats.h; leaf: expected_ticks
   Shared<uint64_t> joins;          // inner: sequences given out; leaf: since when its messages gather
   Shared<int64_t> used_ms;         // when nothing was ready or running any more
   Shared<uint64_t> payload_bytes;  // of all but dead ones, of it and all below it
-  Shared<uint64_t> pushed, popped, acked;
+  Shared<uint64_t> pushed, popped, acked;  // of a leaf; `popped` of an inner node: expected_ticks
   StateCounts<kNotOpened> counts;
   Shared<uint32_t> prev;       // in its parent's ring
   Shared<uint32_t> next;       // in its parent's ring
@@ -103,6 +102,15 @@ struct Tenant : TenantFront {
   Histogram run;               // from delivery to the end
 };
 static_assert(sizeof(Tenant) == 256);
+
+/// What its tag was charged for runs that have not ended, see costs.h: in a word for which its kind has no other
+/// use.
+inline Shared<uint64_t>& expected_ticks(Tenant& tenant) {
+  return (tenant.flags & kTenantInner) != 0 ? tenant.popped : tenant.vtime;
+}
+inline uint64_t expected_ticks(const Tenant& tenant) {
+  return (tenant.flags & kTenantInner) != 0 ? tenant.popped : tenant.vtime;
+}
 
 /// Values of the policy; see node_values.h.
 struct NodeValues {

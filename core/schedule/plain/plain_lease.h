@@ -91,7 +91,7 @@ inline void PlainLease::charge(Txn& txn, const Opened<Tenant>& ring, uint32_t i,
     const auto above = static_cast<uint32_t>(seat->parent);
     return Seats(region_).charge(txn, above, i, cost, Seats::Turn::own);
   }
-  ring.set(&Tenant::vtime, std::max<uint64_t>(ring->vtime, seat->tag));
+  ring.set(&Tenant::vtime, clock_after(*ring, *seat));
   seat.set(&Tenant::tag, tag);
   set_flag_of(seat, kTenantLate, false);
   if (stays) seat.set(&Tenant::sequence, take_sequence(ring));
@@ -123,7 +123,6 @@ inline void PlainLease::charge(Txn& txn, const Opened<Tenant>& ring, uint32_t i,
   const Opened<Entry> opened = region_.open(txn, entry);
   opened.set(&Entry::at_ms, terms.until_ms);
   opened.set(&Entry::state, static_cast<uint8_t>(SlotState::leased));
-  Costs::note_start(opened, cost, way.nodes[0].at->level);
   opened.set(&Entry::holder, static_cast<uint16_t>(terms.holder));
   if (has_holder(entry)) HolderList(region_).insert(txn, message, terms.holder);
   if (terms.until_ms != kNever) DelayHeap(region_).insert(txn, way.slot);
@@ -136,6 +135,7 @@ inline void PlainLease::charge(Txn& txn, const Opened<Tenant>& ring, uint32_t i,
     charge(txn, ring, way.nodes[depth].index, seat, cost.turns);
     seat = ring;
   }
+  Costs(region_).note_start(txn, entry, cost, way.nodes[0].at->level);
   if (root.control_supply.used != 0) Limits(region_).started(txn, entry.tenant, terms.now_ms);
   return SlotIndex{way.slot};
 }

@@ -54,9 +54,15 @@ uint64_t Costs::of_group(Txn& txn, const Entry& entry, int64_t now_ms) const {
   return std::min(of(entry).turns, std::max(usual_ticks(), kTicksMin) * kCostPerTick);
 }
 
-void Costs::note_start(const Opened<Entry>& entry, const Cost& cost, uint8_t level) {
-  entry.set(&Entry::rough_cost, cost.rough);
-  entry.set(&Entry::height, level);
+void Costs::note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) const {
+  const Opened<Entry> opened = region_.open(txn, entry);
+  opened.set(&Entry::rough_cost, cost.rough);
+  opened.set(&Entry::height, level);
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = entry.tenant; cost.rough != 0 && region_.tenant(i).level > level; limit.step()) {
+    seats_.expect(txn, i, ticks_of(cost.rough));
+    i = region_.tenant(i).parent;
+  }
 }
 
 void Costs::learn(Txn& txn, Tenant& leaf, uint32_t ticks) const {
@@ -74,9 +80,7 @@ void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) con
   StepLimit limit(kDepthMax);
   for (uint32_t i = entry.tenant; timed && i != kRoot; limit.step()) {
     const Tenant& node = region_.tenant(i);
-    if (node.level > entry.height) {
-      seats_.correct(txn, i, ticks_of(rough) * kCostPerTick, took * kCostPerTick);
-    }
+    if (node.level > entry.height) seats_.correct(txn, i, ticks_of(rough), took);
     i = node.parent;
   }
   note_idle(txn, entry.tenant, now_ms, 1);

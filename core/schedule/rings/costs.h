@@ -13,9 +13,6 @@
 
 namespace fq {
 
-/// A run of the scheduler's clock, in ticks of 10 us.
-inline constexpr uint32_t kTicksPerMs = 100;
-inline constexpr uint64_t kCostPerTick = kTurn / (10 * kTicksPerMs);
 inline constexpr uint32_t kCostlyBytes = 64;  // bytes are counted by so many, at least one of these
 inline constexpr uint64_t kCostPerPiece = kTurn / (4096 / kCostlyBytes);
 /// Nothing is free: else a tenant with endless runs that take no time would never give up its turn.
@@ -53,8 +50,8 @@ class Costs {
   uint64_t of_newcomer(Txn& txn, const Entry& entry, int64_t now_ms) const;
   /// The same for the first of a group.
   uint64_t of_group(Txn& txn, const Entry& entry, int64_t now_ms) const;
-  /// A message starts, and the nodes above `level` are charged its cost.
-  static void note_start(const Opened<Entry>& entry, const Cost& cost, uint8_t level);
+  /// A message starts, and the nodes below `level` were charged its cost.
+  void note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) const;
   /// A message has run: corrects what was charged too little or too much for it. A second time does nothing.
   void note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const;
 

@@ -9,7 +9,7 @@
 namespace fq {
 namespace {
 
-constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
+constexpr uint64_t kCostPerMs = kCostPerTick * kTicksPerMs;
 constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
 
 /// What a search knows of a seat, but for what lies below it in the tree.
@@ -198,7 +198,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, T
   if (!rotates) ring_.remove(txn, lane, i, seat);
   const bool its_turn = turn != Turn::beside;
   const uint64_t tag = tag_after_turn(*parent, *seat, its_turn && late, cost);
-  if (its_turn) parent.set(&Tenant::vtime, std::max<uint64_t>(parent->vtime, seat->tag));
+  if (its_turn) parent.set(&Tenant::vtime, clock_after(*parent, *seat));
   seat.set(&Tenant::tag, tag);
   set_flag_of(seat, kTenantLate, false);
   if (!stays) return set_flag_of(seat, kTenantSeated, false);
@@ -226,6 +226,7 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   Tenant& other = region_.tenant(with);
   put(txn, other.tag, tenant.tag.get());
   put(txn, other.sequence, tenant.sequence.get());
+  put(txn, expected_ticks(other), expected_ticks(tenant).get());
   if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
   if (!is_seated(tenant)) return;
   const Opened<Lane> lane = ring_of(txn, tenant);
@@ -256,16 +257,24 @@ void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
 
 void Seats::even_out(Txn& txn, uint32_t i) const {
   if (i == kRoot) return;
-  const Tenant& tenant = region_.tenant(i);
+  Tenant& tenant = region_.tenant(i);
   const Tenant& parent = region_.tenant(tenant.parent);
   const uint64_t latest = parent.vtime + turn_of(tenant.weight_milli);
   const uint64_t tag = std::clamp<uint64_t>(tenant.tag, parent.vtime, latest);
+  put(txn, expected_ticks(tenant), 0);
   if (tag != tenant.tag) move(txn, i, tag, false);
 }
 
-void Seats::correct(Txn& txn, uint32_t i, uint64_t charged, uint64_t cost) const {
-  const Tenant& tenant = region_.tenant(i);
-  const uint64_t more = turn_of(tenant.weight_milli, cost), less = turn_of(tenant.weight_milli, charged);
+void Seats::expect(Txn& txn, uint32_t i, uint64_t ticks) const {
+  add_to(txn, expected_ticks(region_.tenant(i)), ticks);
+}
+
+void Seats::correct(Txn& txn, uint32_t i, uint64_t expected, uint64_t took) const {
+  Tenant& tenant = region_.tenant(i);
+  Shared<uint64_t>& ticks = expected_ticks(tenant);
+  put(txn, ticks, ticks - std::min<uint64_t>(ticks, expected));
+  const uint64_t more = turn_of_ticks(tenant.weight_milli, took);
+  const uint64_t less = turn_of_ticks(tenant.weight_milli, expected);
   // Its tag may have been set anew meanwhile, and then it was not charged all of that.
   const uint64_t tag = tenant.tag + more;
   if (more != less) move(txn, i, tag - std::min(tag, less), false);

@@ -16,6 +16,10 @@
 // in the past, that counts as a turn now. This takes the place of deficit round robin: the same shares, but a
 // heavy tenant's turns are spread over the round instead of coming in one burst.
 //
+// With fair_by time a start is charged what it is expected to take, and its end corrects that (see costs.h). The
+// virtual time goes on by what was used, and not by what is only expected: a tag is taken back, the virtual time
+// never, and who comes meanwhile would wait until all of that is used after all.
+//
 // A seat is taken and left at the change that makes the difference (the first message, the last one, park,
 // unpark), never found by a scan. See T1 in tenant.h.
 #pragma once
@@ -81,9 +85,24 @@ struct SeatKind {
 };
 using Ring = LaneOps<SeatKind>;
 
+/// A run of the scheduler's clock, in ticks of 10 us; 10 ms are a turn.
+inline constexpr uint32_t kTicksPerMs = 100;
+inline constexpr uint64_t kCostPerTick = kTurn / (10 * kTicksPerMs);
+
 /// How far a turn of this cost (see costs.h) moves the tag of a node of that weight.
 constexpr uint64_t turn_of(uint32_t weight_milli, uint64_t cost = kTurn) {
   return weight_milli == 0 ? cost : cost / weight_milli;
+}
+/// The same of so many ticks, which may cost more than 64 bits hold.
+constexpr uint64_t turn_of_ticks(uint32_t weight_milli, uint64_t ticks) {
+  const uint64_t weight = std::max<uint64_t>(1, weight_milli);
+  return ticks / weight * kCostPerTick + ticks % weight * kCostPerTick / weight;
+}
+/// What the clock shows once a seat of this tag is served. What its runs will cost that have not ended is only
+/// expected, and may be taken back: whoever comes meanwhile would wait until all of that is used after all.
+constexpr uint64_t clock_after(uint64_t vtime, uint64_t tag, uint32_t weight_milli, uint64_t expected_ticks) {
+  const uint64_t expected = expected_ticks == 0 ? 0 : turn_of_ticks(weight_milli, expected_ticks);
+  return std::max(vtime, tag - std::min(tag, expected));
 }
 
 inline bool is_inner(const Tenant& tenant) { return (tenant.flags & kTenantInner) != 0; }
@@ -120,6 +139,10 @@ inline uint64_t tag_after_turn(const Tenant& ring, const Tenant& seat, bool late
   return from + turn_of(seat.weight_milli, cost);
 }
 
+inline uint64_t clock_after(const Tenant& ring, const Tenant& seat) {
+  return clock_after(ring.vtime, seat.tag, seat.weight_milli, expected_ticks(seat));
+}
+
 class Seats {
  public:
   explicit Seats(const Region& region) : region_(region), ring_(SeatKind{&region}) {}
@@ -148,8 +171,10 @@ class Seats {
     beside,  // it had something beside its turn, as a group has
   };
   void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, Turn turn) const;
-  /// A start that was charged `charged` has cost `cost`.
-  void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
+  /// Of what it was charged so many ticks are only expected.
+  void expect(Txn& txn, uint32_t tenant, uint64_t ticks) const;
+  /// A start that was charged what `expected` ticks cost has taken `took`.
+  void correct(Txn& txn, uint32_t tenant, uint64_t expected, uint64_t took) const;
   /// Whether it is still ahead, by turns that it took before it was idle.
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.

@@ -28,8 +28,8 @@ void clear(Txn& txn, Tenant& tenant) {
   put(txn, tenant.timer_ms, 0);
   put(txn, tenant.used_ms, 0);
   put(txn, tenant.payload_bytes, 0);
-  put(txn, tenant.pushed, 0);
   put(txn, tenant.popped, 0);
+  put(txn, tenant.pushed, 0);
   put(txn, tenant.acked, 0);
   put(txn, tenant.retried, 0);
   put(txn, tenant.released, 0);
@@ -115,6 +115,8 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   const CountsNow counts(old.counts);
   if ((counts.ready | counts.delayed | counts.leased | counts.held | counts.dead) == 0) {
     set_flag(txn, old, kTenantInner, true);
+    put(txn, old.vtime, 0);
+    put(txn, expected_ticks(old), 0);
     take_from(txn, region_.root.tenants_count, 1);
     return leaf;
   }

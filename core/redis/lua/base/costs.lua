@@ -7,6 +7,12 @@ local TICKS_LEAST = 50
 M.FORGOTTEN = 60000         -- ms without a run, after which nobody knows how long one takes
 M.TURNS, M.BYTES, M.TIME = 0, 1, 2  -- FairBy
 
+-- How far so many ticks move the tag of a seat. The product of a long time is split: above 2^53 it would be rounded.
+function M.turn_of_ticks(s, ticks)
+  local whole = math.floor(ticks / s.weight)
+  return whole * M.TICK + math.floor((ticks - whole * s.weight) * M.TICK / s.weight)
+end
+
 -- What is charged keeps four bits of what is expected.
 local function four_bits_of(ticks)
   local unit = 1

@@ -1,7 +1,7 @@
 -- calls - one call of a client: what is read before it and written after it, so that a call that fails has
 -- written nothing.
 local M = {}
-local SCHEMA = '2'
+local SCHEMA = '3'
 local FIRED = 64       -- timers, in one call
 -- Ids and serials that a restarted server may have forgotten to have given: 2^24, or 64 for each ms since then, and 2^37 (24 days
 -- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.

@@ -126,10 +126,13 @@ function M.charge(call, n, top, bytes, more)
   while true do
     leave_seat(call, s, p)
     if not more or its_turn[s] then
-      if s.tag > p.vtime then p.vtime = s.tag end
-      if not makes_up then s.tag = p.vtime end
+      local tag = s.tag
+      if not makes_up then s.tag = math.max(tag, p.vtime) end
+      -- The clock shows what was used, not what is only expected: who comes meanwhile would wait for all of that.
+      p.vtime = math.max(p.vtime, tag - costs.turn_of_ticks(s, s.expected))
     end
     s.tag = s.tag + math.floor(cost / s.weight)
+    s.expected = s.expected + ticks
     if not s.blocked and count_of(s) > 0 then
       take_seat(call, s, p)
       if by_age then seats.stamp(call, s) end
@@ -157,8 +160,9 @@ function M.ended(call, n, at, ticks, expected, top_bytes)
     each_seat(call, n, function(s, p)
       paid = paid and not (s.own and #s.path == top_bytes)
       if not paid then return end
-      local tag = s.tag + math.floor(took * costs.TICK / s.weight)
-      retag(call, s, p, tag - math.min(tag, math.floor(expected * costs.TICK / s.weight)))
+      local tag = s.tag + costs.turn_of_ticks(s, took)
+      retag(call, s, p, tag - math.min(tag, costs.turn_of_ticks(s, expected)))
+      s.expected = math.max(0, s.expected - expected)
     end)
   end
   note_idle(call, n, 1, at)
