@@ -216,6 +216,20 @@ TEST_CASE("a tenant that owes is remembered until it does not") {
   CHECK_FALSE(q.schedule().tenants().find("debtor").has_value());
 }
 
+TEST_CASE("a debt of a month is forgiven in a month") {
+  constexpr int64_t kHourMs = 3'600'000;
+  ScheduleFixture q = fair_by(FairBy::time);
+  q.push("keep", 1).push("debtor", 70);
+  q.park("keep");
+  for (int i = 0; i < 70; ++i) q.lease();
+  q.wait_until(q.now + 11 * kHourMs);
+  for (uint64_t id = 2; id <= 71; ++id) q.ack(id);
+  q.wait_until(q.now + 700 * kHourMs);
+  CHECK(q.schedule().tenants().find("debtor").has_value());
+  q.wait_until(q.now + 70 * kHourMs);
+  CHECK_FALSE(q.schedule().tenants().find("debtor").has_value());
+}
+
 TEST_CASE("when turns cost something else, nobody keeps what he was ahead or behind") {
   ScheduleFixture q = fair_by(FairBy::time);
   q.push("a", 50).push("b/x", 50).push("c", 50);

@@ -10,7 +10,7 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kCostPerMs = kCostPerTick * kTicksPerMs;
-constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
+constexpr int64_t kForgivenMaxMs = int64_t{1} << 36;  // 2 years; what they cost fits 64 bits
 
 /// What a search knows of a seat, but for what lies below it in the tree.
 void copy_place(Txn& txn, Place& to, const Place& from) {
