@@ -146,15 +146,20 @@ void look_on(const TempSpool& spool, const std::atomic<int>& acked, Diary& diary
   }
 }
 
-/// Takes one message after the other until all are taken; how often it slept meanwhile.
+/// Takes one message after the other until all are taken; how often it slept meanwhile. Who is in trouble ends
+/// it for all: nobody waits for what will not be taken.
 void take_each(const TempSpool& spool, std::atomic<int>& taken, int messages, long& sleeps, Diary& diary) {
+  const auto end = [&] {
+    taken = messages;
+    taken.notify_all();
+  };
   Result<std::unique_ptr<Queue>> queue = spool.open();
-  if (!diary.fine(queue)) return;
+  if (!diary.fine(queue)) return end();
   rusage before{};
   ::getrusage(RUSAGE_THREAD, &before);
   while (taken.load() < messages) {
     const Result<LeaseReply> leased = (*queue)->lease({.hold = Hold::duration, .wait = true, .wait_ms = 50});
-    if (!diary.fine(leased)) return;
+    if (!diary.fine(leased)) return end();
     if (leased->deliveries.empty()) continue;
     ++taken;
     taken.notify_all();

@@ -1,6 +1,7 @@
 // books_test - what the thread that speaks to a queue makes of its faults.
 
 // System.
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <atomic>
@@ -49,6 +50,14 @@ class TelltaleQueue final : public ModelQueue {
   std::atomic<int> looks{0};
 };
 
+/// Waits until the books have something to tell.
+void await_news(const Descriptor& event) {
+  pollfd told{event.get(), POLLIN, 0};
+  REQUIRE(::poll(&told, 1, 20'000) == 1);
+  eventfd_t count = 0;
+  REQUIRE(::eventfd_read(event.get(), &count) == 0);
+}
+
 class BooksFixture {
  public:
   BooksFixture() {
@@ -70,8 +79,7 @@ class BooksFixture {
     books_->send();
     std::vector<std::string> said;
     for (bool has_come = false; !has_come;) {
-      eventfd_t count = 0;
-      REQUIRE(::eventfd_read(event_.get(), &count) == 0);
+      await_news(event_);
       const News news = books_->take_news();
       said.insert(said.end(), news.notices.begin(), news.notices.end());
       has_come = !news.arrivals.empty();
@@ -116,8 +124,7 @@ TEST_CASE("what others have made of a message is confirmed once all of it is tol
   books.send();
   size_t confirmed = 0;
   while (confirmed == 0) {
-    eventfd_t count = 0;
-    REQUIRE(::eventfd_read(event.get(), &count) == 0);
+    await_news(event);
     confirmed = books.take_news().confirmed;
   }
   CHECK(confirmed == 1);
