@@ -29,10 +29,9 @@ constexpr std::string_view kLineKeys[] = {
 
 /// What JSON tells of a message that a push cannot say: how it went.
 constexpr std::string_view kToldKeys[] = {
-    "id",       "queue",       "state",      "deliveries", "crashes",  "pushed_at",    "expires_at",
-    "receipt",  "lease_until", "holder",     "started_at", "ended_at", "run_ms",       "exit",
-    "signal",   "worker",      "last_error", "lost",       "schedule", "scheduled_at", "steps",
-    "moved_to", "host",        "history",    "debounce"};
+    "id",          "queue",  "state",      "deliveries",   "crashes", "pushed_at", "expires_at", "receipt",
+    "lease_until", "holder", "started_at", "ended_at",     "run_ms",  "exit",      "signal",     "worker",
+    "last_error",  "lost",   "schedule",   "scheduled_at", "steps",   "moved_to",  "host",       "history"};
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -47,11 +46,12 @@ Error wrong_kind(std::string_view key, std::string_view expected) {
 /// Takes one key of a line into the message.
 class LineFields {
  public:
-  /// `counted`: the line has max_attempts, and its attempts are those that were made.
+  /// `counted`: the line has max_attempts, as a message has that is told: its attempts are those that were
+  /// made, and a debounce key is what its push said, which a line cannot.
   LineFields(PushLine& to, std::vector<Tag>& tags, bool counted) : to_(to), tags_(tags), counted_(counted) {}
 
   Result<void> take(const std::string& key, const JsonValue& value) {
-    const bool told = is_among(key, kToldKeys) || (counted_ && key == "attempts");
+    const bool told = is_among(key, kToldKeys) || (counted_ && (key == "attempts" || key == "debounce"));
     if (!told && !is_among(key, kLineKeys)) return unknown(key);
     if (told || value.kind == Kind::null) return {};
     if (key == "tags") return take_tags(value);

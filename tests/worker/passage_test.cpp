@@ -56,6 +56,30 @@ TEST_CASE("what the reader does not take now is held and written later, unchange
   CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
 }
 
+TEST_CASE("what we say stands behind the line that a job has begun, where that ends soon") {
+  PipeEnds pipe;
+  Passage passage(pipe.write.get());
+  passage.say("first\n");
+  CHECK(passage.next_ms() == kNever);
+  passage.write("whole\nbegun");
+  passage.say("said\n");
+  passage.say("too\n");
+  CHECK(passage.next_ms() != kNever);
+  passage.write(" and");
+  passage.write(" ended\nbegun again");
+  CHECK(pipe.drain() == "first\nwhole\nbegun and ended\nsaid\ntoo\nbegun again");
+  CHECK(passage.next_ms() == kNever);
+  passage.say("late\n");
+  passage.on_time(passage.next_ms() - 1);
+  CHECK(pipe.drain() == "");
+  passage.on_time(passage.next_ms());
+  CHECK(pipe.drain() == "late\n");
+  passage.write("last");
+  passage.say("at the end\n");
+  CHECK(passage.finish(0) == 0);
+  CHECK(pipe.drain() == "lastat the end\n");
+}
+
 TEST_CASE("over the limit what may be said without end is left out and counted, all else is held") {
   PipeEnds pipe;
   Passage passage(pipe.write.get());

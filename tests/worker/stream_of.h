@@ -76,7 +76,8 @@ class StreamOf {
   }
   /// How long each has run whose verdict was given, in that order.
   const std::vector<uint64_t>& runs_us() const { return runs_us_; }
-  std::string said() const { return around_.err_file.text(); }
+  /// And what is said of the verdicts once they hold.
+  std::string said() const { return around_.err_file.text() + told_; }
   size_t lines_said() const {
     const std::string text = said();
     return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -93,6 +94,7 @@ class StreamOf {
     constexpr const char* kNames[] = {"ack", "retry", "release", "bury"};
     std::string text;
     for (const VerdictOrder& each : orders) {
+      if (!each.said.empty()) told_ += each.said + "\n";
       if (each.run_us) runs_us_.push_back(*each.run_us);
       text += std::string(text.empty() ? "" : "; ") + kNames[static_cast<int>(each.verdict)] + " " +
               each.receipt.text();
@@ -106,6 +108,7 @@ class StreamOf {
   std::unique_ptr<JobStream> stream_;
   size_t lines_made_ = 0;
   std::vector<uint64_t> runs_us_;
+  std::string told_;
 };
 
 }  // namespace fq::test

@@ -64,7 +64,7 @@ void Passage::on_time(int64_t now_ms) {
 }
 
 void Passage::remark(std::string_view line) {
-  if (has_room()) return say(line);
+  if (has_room()) return write(line);
   lost_bytes_ += line.size();
 }
 
