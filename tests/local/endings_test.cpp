@@ -189,6 +189,7 @@ TEST_CASE("how one ended that is waited for is told, though it is forgotten by t
   std::atomic<pid_t> id = 0;
   std::thread thread([&] {
     id = ::gettid();
+    id.notify_one();
     const Result<EndStatus> status = patient->await_end({.ids = ids, .ends = ends});
     if (!status.ok()) ends.clear();
   });
