@@ -69,8 +69,8 @@ is 'it runs' $'2\n-x' "$(fq push x --shell 'cat >/dev/null; echo $((1 + 1)); set
 gives 64 '--env-all: is for a command' fq push x --env-all
 id=$(env SECRET_X=hush SECRET_Y=hush "$FQ" push -q told --env SECRET_X --env SECRET_Y --timeout 90s --keep 1d --unique 'a key' -- true)
 is 'a person sees all that a push said, and of variables their names' \
-  'env SECRET_X, SECRET_Y/timeout 1m30s/keep 1d/unique a key' \
-  "$(fq show -q told "$id" | sed -nE 's/^(env|timeout|keep|unique) +/\1 /p' | paste -sd/)"
+  'env SECRET_X, SECRET_Y/timeout 1m30s/keep 1d/unique a key/unique for 1h' \
+  "$(fq show -q told "$id" | sed -nE 's/^(env|timeout|keep|unique|unique for)  +/\1 /p' | paste -sd/)"
 id=$(env SECRET_X=hush FQ_TENANT=acme FQ_FOO=1 "$FQ" push --env-all -- sh -c 'echo "$SECRET_X ${FQ_FOO-none} $FQ_TENANT"')
 for view in "show $id" peek "explain $id" log stats "peek -n 1" top; do is "fq $view does not tell the value" 0 "$(fq $view 2>&1 </dev/null | grep -c hush)"; done
 is '--env-all gives all but FQ_*' 'hush none acme' "$(env -u SECRET_X -u FQ_FOO "$FQ" worker --once)"
