@@ -245,7 +245,6 @@ std::string next_text(const ExplainReply& reply, const ExplainContext& context, 
   table.row({"NEXT", "ID", "TENANT", "WHY"});
   for (const Explanation& one : reply.next) {
     const std::string why = by_text(one, context) + (one.limited ? ", when a limit allows it" : "");
-    // Over several shards each has an order of its own.
     table.row({one.place ? std::to_string(*one.place) : "-", id_text(*one.id), shown(one.tenant), why});
   }
   return table.text(screen);

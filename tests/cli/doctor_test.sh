@@ -49,6 +49,9 @@ is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 piece of damage in 
 chmod o+w "$FQ_SPOOL"
 gives 69 '' fq doctor
 is 'others may write to it: a fault' fault "$(health spool)"
+is 'and what mends just that' 'others may write to it|chmod go-w it' "$(fq doctor --json | jq -r 'select(.about == "spool") | "\(.found | sub(".*: "; ""))|\(.advice)"')"
+ln -s "$work/nowhere" "$work/dangling"
+is 'a link to nothing too' 'make that, or set FQ_SPOOL to another place' "$(FQ_SPOOL=$work/dangling fq doctor --json | jq -r 'select(.about == "spool").advice')"
 is 'which is said once of what' 0 "$(fq doctor | grep -c 'spool *spool ')"
 chmod o-w "$FQ_SPOOL"
 chmod o+w "$FQ_SPOOL/queues/mail"

@@ -40,7 +40,7 @@ for verdict in ack 'release --delay 1h'; do
   done
   kill "$worker"
   ends 0 "a worker of jobs that end by their $verdict"
-  is "a job that fails after its $verdict has not failed" '' "$(cat "$work/worker.err")"
+  is 'a job that fails once it has settled its message has not failed' '' "$(cat "$work/worker.err")"
   clear_all
 done
 start --stream -- sh -c 'while read -r line; do receipt=$(echo "$line" | jq -r .receipt); "$FQ" ack "$receipt"; echo "bury $receipt"; done'

@@ -254,8 +254,12 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
 void add_unfit_spool(const Error& error, std::vector<DoctorRow>& rows) {
   constexpr std::string_view kObject = "spool ";  // as the row is called
   const size_t begin = error.text.starts_with(kObject) ? kObject.size() : 0;
-  add_row(rows, "spool", error.text.substr(begin), Health::fault,
-          "correct its owner and permissions, or set FQ_SPOOL");
+  // What can be done about it stands behind it, where it is known.
+  const size_t cure = error.text.find("; ");
+  add_row(rows, "spool", error.text.substr(begin, cure == std::string::npos ? cure : cure - begin),
+          Health::fault,
+          cure == std::string::npos ? "correct its owner and permissions, or set FQ_SPOOL"
+                                    : error.text.substr(cure + 2));
 }
 
 /// Of a spool that is not there yet: whether a push could make it in what is there.

@@ -39,7 +39,7 @@ Result<void> check_owner(int directory, const std::string& object) {
   struct stat about {};
   if (::fstat(directory, &about) != 0) return sys_error("stat", object, errno);
   if (about.st_uid != own_user()) {
-    return Error{ErrorKind::denied, object + ": belongs to another user; a spool belongs to one", 0};
+    return Error{ErrorKind::denied, object + ": belongs to another user, and a spool to one", 0};
   }
   if ((about.st_mode & kOthersMayWrite) != 0) {
     return Error{ErrorKind::denied, object + ": others may write to it; chmod go-w it", 0};
