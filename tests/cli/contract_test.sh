@@ -58,6 +58,8 @@ fi
 if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /var/spool 2>/dev/null; then
   # shellcheck disable=SC2016  # expanded by the inner shell
   is 'of root, whatever its HOME is' '1 700' "$(env -u FQ_SPOOL unshare -m sh -c 'mount -t tmpfs none /var/spool && "$0" push x && stat -c %a /var/spool/fq' "$FQ" | xargs)"
+else
+  left_out "a name space with an own /var/spool needs root"
 fi
 
 # Standard input is read by push alone, or where - stands: all else is safe in a loop over lines.
