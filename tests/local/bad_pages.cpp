@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 namespace fq::test {
@@ -24,9 +25,15 @@ struct Stretch {
   uint64_t from = 0;
   uint64_t to = 0;  // 0: there is none
 };
+std::mutex guard;  // threads read at once
 Stretch bad;
 Stretch watched;
 std::function<void()> act_before;
+
+void put(Stretch& stretch, const Stretch& now) {
+  const std::lock_guard<std::mutex> hold(guard);
+  stretch = now;
+}
 
 Stretch stretch_of(const std::string& path, uint64_t from, uint64_t to) {
   struct stat of {};
@@ -40,36 +47,45 @@ bool lies_in(const Stretch& stretch, int fd) {
          of.st_ino == stretch.inode;
 }
 
+/// Whether it is the read that was waited for; no other one is then.
+bool takes_watched(int fd, uint64_t at) {
+  const std::lock_guard<std::mutex> hold(guard);
+  const bool takes = at >= watched.from && lies_in(watched, fd);
+  if (takes) watched = {};
+  return takes;
+}
+/// How far it may read, from there on; 0: not a byte.
+uint64_t good_bytes(int fd, uint64_t at, uint64_t bytes) {
+  const std::lock_guard<std::mutex> hold(guard);
+  if (at >= bad.to || bad.from >= at + bytes || !lies_in(bad, fd)) return bytes;
+  return at >= bad.from ? 0 : std::min(bytes, bad.from - at);
+}
+
 }  // namespace
 
 BadPages::BadPages(std::string path, uint64_t offset, uint64_t bytes) {
-  bad = stretch_of(path, offset / kPage * kPage, (offset + bytes + kPage - 1) / kPage * kPage);
+  put(bad, stretch_of(path, offset / kPage * kPage, (offset + bytes + kPage - 1) / kPage * kPage));
 }
 
-BadPages::~BadPages() { bad = {}; }
+BadPages::~BadPages() { put(bad, {}); }
 
 BeforeRead::BeforeRead(std::string path, uint64_t from, std::function<void()> act) {
-  watched = stretch_of(path, from, UINT64_MAX);
   act_before = std::move(act);
+  put(watched, stretch_of(path, from, UINT64_MAX));
 }
 
-BeforeRead::~BeforeRead() { watched = {}; }
+BeforeRead::~BeforeRead() { put(watched, {}); }
 
 /// What comes before the first bad page is read, as by the kernel.
 ssize_t read_pages(int fd, void* to, size_t bytes, off_t offset) {
   const auto at = static_cast<uint64_t>(offset);
-  if (at >= watched.from && lies_in(watched, fd)) {
-    watched = {};
-    act_before();
+  if (takes_watched(fd, at)) act_before();
+  const uint64_t good = good_bytes(fd, at, bytes);
+  if (good == 0 && bytes != 0) {
+    errno = EIO;
+    return -1;
   }
-  if (lies_in(bad, fd) && at < bad.to && bad.from < at + bytes) {
-    if (at >= bad.from) {
-      errno = EIO;
-      return -1;
-    }
-    bytes = std::min<uint64_t>(bytes, bad.from - at);
-  }
-  return ::syscall(SYS_pread64, fd, to, bytes, offset);
+  return ::syscall(SYS_pread64, fd, to, good, offset);
 }
 
 }  // namespace fq::test
