@@ -144,7 +144,9 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.worker_pid) facts.add("worker", "process " + std::to_string(*message.worker_pid));
   if (!message.after.empty()) facts.add("comes after", ids_text(message.after));
   if (!message.after_any.empty())
-    facts.add("comes after", ids_text(message.after_any) + ", however it ends");
+    facts.add("comes after",
+              ids_text(message.after_any) +
+                  (message.after_any.size() == 1 ? ", however it ends" : ", however they end"));
   if (message.receipt) facts.add("receipt", shown(message.receipt->text()));
   facts.add_time("lease until", message.lease_until_wall_ms);
   if (message.holder_pid) facts.add("holder", process_text(*message.holder_pid, message.holder_host));

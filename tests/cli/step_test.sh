@@ -166,15 +166,15 @@ is 'delayed' delayed "$(fq show --json "${FQ_RECEIPT%%.*}" | jq -r .state)"
 gives 1 'no longer valid' fq step after -- true
 fq kick "${FQ_RECEIPT%%.*}"; lease
 gives 0 '' fq step later --until '+1h'
-# What it waits for is told as of one that was pushed to come after it.
+# What it waits for is told as of one that was pushed to come after it, however that ends.
 fq push -q told a >/dev/null; fq push -q told b >/dev/null; fq push -q told m >/dev/null; fq push -q told --after 1 n >/dev/null
 fq pop -q told -n 2 --lease >/dev/null
 gives 0 '' fq worker -q told --once -- sh -c '"$FQ" step both --wait 1 2'
-waiting() { fq -q told "$@" --json | jq -c 'select(.id > 2) | [.id, .state, .after]' | sort | paste -sd' '; }
-is 'a step that waits is told with what it waits for' '[3,"held",[1,2]] [4,"held",[1]]' "$(waiting peek --state held)"
-is 'also to people' 1 "$(fq -q told show 3 | grep -c '^comes after  *1, 2$')"
+waiting() { fq -q told "$@" --json | jq -c 'select(.id > 2) | [.id, .state, .after, .after_any]' | sort | paste -sd' '; }
+is 'a step that waits is told with what it waits for' '[3,"held",null,[1,2]] [4,"held",[1],null]' "$(waiting peek --state held)"
+is 'also to people' 1 "$(fq -q told show 3 | grep -c '^comes after  *1, 2, however they end$')"
 fq -q told compact >/dev/null
-is 'and after a compaction' '[3,"held",[1,2]]' "$(waiting show 3)"
+is 'and after a compaction' '[3,"held",null,[1,2]]' "$(waiting show 3)"
 gives 64 'would wait for its own message' fq step own --wait "${FQ_RECEIPT%%.*}"
 gives 1 'is not known' fq step who --wait 99
 gives 64 'needs the ids' fq step who --wait

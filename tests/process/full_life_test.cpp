@@ -77,7 +77,7 @@ bool keeps_room(const SpoolFixture& q) {
 TEST_CASE("a repair on a full disk gives away no room that ends need") {
   Small small("size=12m");
   if (!small.possible()) {
-    WARN("no disk can be mounted here");
+    leave_out("a small disk needs root");
     return;
   }
   // Beside their file is one that is ready, which is smaller than what ends and copies of all of them take.
@@ -86,7 +86,7 @@ TEST_CASE("a repair on a full disk gives away no room that ends need") {
     const NewMessage message{.payload = as_bytes(payload)};
     REQUIRE(small.push({&message, 1}));
   }
-  for (int i = 0; i < 25; ++i) REQUIRE(small.push(std::vector<NewMessage>(100)));
+  for (int i = 0; i < 20; ++i) REQUIRE(small.push(std::vector<NewMessage>(100)));
   for (const char* each : {"durable", "says so"}) small.q->push(each);
   REQUIRE(small.q->journal_files().size() == 2);
   const std::string file = small.q->path("journal/1.fqj");
@@ -97,7 +97,7 @@ TEST_CASE("a repair on a full disk gives away no room that ends need") {
   REQUIRE(!repaired.ok());
   CHECK(repaired.error().kind == ErrorKind::later);
   CHECK(keeps_room(*small.q));
-  CHECK(small.drain() == 2'507);
+  CHECK(small.drain() == 2'007);
   small.disk.make_room();
   REQUIRE(small.door().check({.repair = true}).ok());
   small.q->check_clean();

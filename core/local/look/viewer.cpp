@@ -112,8 +112,9 @@ Result<void> Viewer::add_waits(const Snapshot& snapshot, const MessageItem& item
   if (!waits_for_step(terms ? terms->after : Bytes(), waits)) return {};
   info.after.clear();
   info.after_any.clear();
-  for (const uint64_t id : waits) info.after.push_back(MessageId{id});
-  std::sort(info.after.begin(), info.after.end());
+  // However they end: its job sees to that.
+  for (const uint64_t id : waits) info.after_any.push_back(MessageId{id});
+  std::sort(info.after_any.begin(), info.after_any.end());
   return {};
 }
 
