@@ -54,13 +54,10 @@ uint64_t Costs::of_group(Txn& txn, const Entry& entry, int64_t now_ms) const {
   return std::min(of(entry).turns, std::max(usual_ticks(), kTicksMin) * kCostPerTick);
 }
 
-void Costs::note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) const {
-  const Opened<Entry> opened = region_.open(txn, entry);
-  opened.set(&Entry::rough_cost, cost.rough);
-  opened.set(&Entry::height, level);
+void Costs::expect(Txn& txn, const Entry& entry, uint8_t rough) const {
   StepLimit limit(kDepthMax);
-  for (uint32_t i = entry.tenant; cost.rough != 0 && region_.tenant(i).level > level; limit.step()) {
-    seats_.expect(txn, i, ticks_of(cost.rough));
+  for (uint32_t i = entry.tenant; region_.tenant(i).level > entry.height; limit.step()) {
+    seats_.expect(txn, i, ticks_of(rough));
     i = region_.tenant(i).parent;
   }
 }

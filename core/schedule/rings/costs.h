@@ -51,7 +51,12 @@ class Costs {
   /// The same for the first of a group.
   uint64_t of_group(Txn& txn, const Entry& entry, int64_t now_ms) const;
   /// A message starts, and the nodes below `level` were charged its cost.
-  void note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) const;
+  void note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) const {
+    const Opened<Entry> opened = region_.open(txn, entry);
+    opened.set(&Entry::rough_cost, cost.rough);
+    opened.set(&Entry::height, level);
+    if (cost.rough != 0) expect(txn, entry, cost.rough);
+  }
   /// A message has run: corrects what was charged too little or too much for it. A second time does nothing.
   void note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const;
 
@@ -61,6 +66,7 @@ class Costs {
 
  private:
   Cost of_work(const Entry& entry) const;
+  void expect(Txn& txn, const Entry& entry, uint8_t rough) const;
   void learn(Txn& txn, Tenant& leaf, uint32_t ticks) const;
   uint32_t usual_ticks() const;
 
