@@ -119,6 +119,16 @@ killed_at() {
   ended=$?
   [ $ended = 137 ] || fail "$*: left with $ended and was not killed at $point: $(cat "$work/killed")"
 }
+# with_small_disk: begins the script again where $work/small is a file system of 24 MiB that nobody else sees.
+with_small_disk() {
+  if [ "${FQ_IN_NAMESPACE:-}" = "" ]; then
+    unshare -m true 2>"$work/err" || skip "namespaces are not allowed here"
+    rm -rf "$work"
+    FQ_IN_NAMESPACE=yes exec unshare -m bash "$0"
+  fi
+  mkdir "$work/small"
+  mount -t tmpfs -o size=24m,mode=700 none "$work/small"
+}
 # stopped PID: it stopped itself, at FQ_STOP_AT say.
 stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 

@@ -2,12 +2,7 @@
 # schedule_disk_test - a time for which a disk has no room is made when there is some again, whoever freed it.
 . "$(dirname "$0")/lib.sh"
 
-if [ "${FQ_IN_NAMESPACE:-}" = "" ]; then
-  unshare -m true 2>"$work/err" || skip "namespaces are not allowed here"
-  FQ_IN_NAMESPACE=yes exec unshare -m bash "$0"
-fi
-mkdir "$work/small"
-mount -t tmpfs -o size=24m,mode=700 none "$work/small"
+with_small_disk
 export FQ_SPOOL=$work/small/spool got=$work/got
 : >"$got"
 

@@ -70,6 +70,14 @@ std::vector<std::string> payloads_of(const LeaseReply& reply) {
   return found;
 }
 
+MessageId push_after(Queue& queue, MessageId first) {
+  NewMessage message;
+  message.tenant = "b";
+  message.payload = as_bytes("after");
+  message.after = {first};
+  return answered(queue.push({&message, 1})).items.at(0).id;
+}
+
 }  // namespace
 
 TEST_CASE("a ready message whose record is lost is passed over and named") {
@@ -199,11 +207,7 @@ TEST_CASE(
 TEST_CASE("one of which it is lost what it waits for stops nothing, and is served behind that") {
   Losing c;
   const MessageId first = push_one(*c.queue, "a", "first");
-  NewMessage message;
-  message.tenant = "b";
-  message.payload = as_bytes("after");
-  message.after = {first};
-  const MessageId after = answered(c.queue->push({&message, 1})).items.at(0).id;
+  const MessageId after = push_after(*c.queue, first);
   const std::string key = "fq1:fq:{default:0:0}:a:" + std::to_string(number(after));
   const bool is_cut = GENERATE(false, true);
   if (is_cut) command(c.server, {"SET", key, "cut"});
@@ -219,11 +223,7 @@ TEST_CASE("one of which it is lost what it waits for stops nothing, and is serve
 TEST_CASE("one of which it is lost that it waits is found, and is served after a repair") {
   Losing c;
   const MessageId first = push_one(*c.queue, "a", "first");
-  NewMessage message;
-  message.tenant = "b";
-  message.payload = as_bytes("after");
-  message.after = {first};
-  answered(c.queue->push({&message, 1}));
+  push_after(*c.queue, first);
   CHECK(answered(c.queue->check()).findings.empty());
   command(c.server, {"DEL", "fq1:fq:{default:0:0}:w:1"});
   CHECK(c.finds("message 2: is held, and what is held for message 1 says something else"));
