@@ -132,7 +132,7 @@ std::vector<size_t> Guard::tell(const std::vector<size_t>& shards, const MakeWor
 }
 
 bool Guard::tell_at_last(std::vector<size_t> shards, const MakeWords& words) {
-  const int64_t until_ms = system_clock().boot_ms() + kRenewMs;
+  const int64_t until_ms = system_clock().boot_ms() + kRenewMs - kUnheardMs;  // then all are due again
   while (!shards.empty() && system_clock().boot_ms() < until_ms) shards = tell(shards, words);
   return shards.empty();
 }
