@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/descriptor.h"
 
 namespace fq::worker {
