@@ -266,8 +266,10 @@ for copy in 1 2 3 4 5 6; do
 done
 wait "$worker"
 # A storm: killed at random, a copy is whole, unfinished and told so, or not there.
+killed=0
 for _ in $(seq 20); do
   { timeout -s KILL "0.$((RANDOM % 400 + 100))" "$FQ" backup "$work/copy"; } >/dev/null 2>&1
+  [ $? != 137 ] || killed=$((killed + 1))
   if [ -e "$work/copy/queues" ]; then
     gives 0 '' in_copy check
   elif [ -e "$work/copy" ] && [ -n "$(ls -A "$work/copy")" ]; then
@@ -275,6 +277,7 @@ for _ in $(seq 20); do
   fi
   rm -rf "$work/copy"
 done
+[ $killed -gt 0 ] || fail 'no copy was killed'
 : >"$work/enough"; wait "$pusher"
 gives 0 '' fq backup "$work/copy"
 gives 0 '' in_copy check

@@ -50,6 +50,7 @@ for point in run.made:1 run.piece:1 run.piece:3 run.closed:1 run.left:1 output.m
   "$FQ" push --wait=60s -- seq 30000 >"$work/out" 2>"$work/err" & caller=$!
   await gone_or_zombie $first
   wait $first 2>/dev/null
+  is "a worker is killed at $point" 137 $?
   start_worker
   wait $caller
   is "a call whose worker was killed at $point ends well" 0 $?
@@ -65,6 +66,7 @@ for point in run.piece:1 run.closed:1 output.made:1; do
   FQ_KILL_AT=$point "$FQ" worker >/dev/null 2>&1 & worker=$!
   await gone_or_zombie $worker
   wait $worker 2>/dev/null
+  is "a worker is killed at $point" 137 $?
   is "something is left of a run ($point)" yes "$([ "$(unfinished)" -gt 0 ] && echo yes)"
   is "and its message is back ($point)" ready "$(state "$id")"
   is "with nothing left ($point)" 0 "$(unfinished)"

@@ -323,8 +323,11 @@ for point in move.arrived:1 move.arrived:3 import.arrived:1 import.arrived:2 imp
   whole "$point"
 done
 fq queue remove other --yes; fq queue create other
+killed=0
 for ((i = 1; i <= 40; ++i)); do
   timeout -s KILL "0.0$((RANDOM % 90 + 10))" "$FQ" import -q other "$work/e"
+  [ $? != 137 ] || killed=$((killed + 1))
 done >/dev/null 2>&1
+[ $killed -gt 0 ] || fail 'no import was killed'
 whole storm
 finish

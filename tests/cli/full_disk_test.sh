@@ -35,7 +35,7 @@ gives 0 '' fq push -q new x
 is 'with room it is made' 'default new' "$(fq queue list --json | jq -r .queue | xargs)"
 
 # One that was killed over it leaves what is no queue either, and the next one makes it.
-FQ_KILL_AT=rebuild.replayed:1 "$FQ" push -q half x >/dev/null 2>&1
+killed_at rebuild.replayed:1 fq push -q half x
 is 'what is half made is no queue' 'default new' "$(fq queue list --json | jq -r .queue | xargs)"
 gives 1 "queue 'half': there is none" fq -q half stats
 gives 0 '' fq check

@@ -36,6 +36,8 @@ is_renamed() {  # is_renamed STORY
   is "$1: no key is left" '' "$(keys)"
 }
 
+deaths=0
+killed_as_well() { [ $? != 137 ] || deaths=$((deaths + 1)); }
 nexts=1
 if [ -n "${FQ_ALL:-}" ]; then nexts=4; fi
 # begun: `old` says what it gets; made: the other one is there; the rest takes the old one away.
@@ -61,8 +63,8 @@ for point in begun listed made unlisted dropped; do
   for next in $(shuf -n $nexts -e listed made unlisted dropped); do
     filled
     rename_killed
-    FQ_KILL_AT=retitle.$next:1 fq -q old peek >"$work/out" 2>&1
-    FQ_KILL_AT=retitle.$next:1 fq -q $new peek >"$work/out" 2>&1
+    FQ_KILL_AT=retitle.$next:1 fq -q old peek >"$work/out" 2>&1; killed_as_well
+    FQ_KILL_AT=retitle.$next:1 fq -q $new peek >"$work/out" 2>&1; killed_as_well
     gives 1 "queue 'old'" fq -q old peek
     is_renamed "$point, then $next"
   done
@@ -84,6 +86,8 @@ for point in begun listed made unlisted dropped; do
   gives 0 '' fq queue remove $new --yes
   is "$point, removed: no key is left" '' "$(keys)"
 done
+
+[ $deaths -gt 0 ] || fail 'who finishes it was never killed'
 
 # Somebody else takes the new name while the rename stands: it is taken back.
 for point in begun listed; do

@@ -200,6 +200,18 @@ TEST_CASE("the list of fault points is that of the sources") {
   CHECK(listed == points_of_sources());
 }
 
+TEST_CASE("the storm kills at fault points that there are") {
+  const std::string storm = read_whole(std::string(FQ_SOURCE) + "/tests/crash/storm_test.cpp");
+  const std::regex name("\"([a-z]+\\.[a-z_]+)\"");
+  const std::set<std::string> points = points_of_sources();
+  size_t named = 0;
+  for (std::sregex_iterator at(storm.begin(), storm.end(), name), end; at != end; ++at, ++named) {
+    INFO((*at)[1]);
+    CHECK(points.count((*at)[1]) == 1);
+  }
+  CHECK(named > 0);
+}
+
 TEST_CASE("scripts kill at the fault points that they are listed with") {
   for (const ScriptPoints& each : kPointsOfScripts) {
     const std::string script = read_whole(std::string(FQ_SOURCE) + "/" + each.script);

@@ -13,6 +13,7 @@
 #include <random>
 // Tests.
 #include "tests/knobs.h"
+#include "tests/process/kept_spool.h"
 #include "tests/process/system_calls.h"
 
 namespace fq::test {
@@ -182,35 +183,6 @@ class ShippedBinary {
   std::string before_;
 };
 
-/// A spool as it was, put back as often as wanted. In place: a `lock` of another inode would make it a copy,
-/// whose segment is not used.
-class Kept {
- public:
-  explicit Kept(const Spool& spool) : path_(spool.path()), kept_(spool.directory() + "/kept") {
-    if (std::filesystem::exists(path_))
-      std::filesystem::copy(path_, kept_, std::filesystem::copy_options::recursive);
-  }
-  void put_back() const {
-    namespace fs = std::filesystem;
-    if (!fs::exists(kept_)) {
-      fs::remove_all(path_);
-      return;
-    }
-    std::vector<fs::path> extra;
-    if (fs::exists(path_)) {
-      for (const auto& item : fs::recursive_directory_iterator(path_)) {
-        if (!fs::exists(kept_ / fs::relative(item.path(), path_))) extra.push_back(item.path());
-      }
-    }
-    for (const fs::path& each : extra) fs::remove_all(each);
-    fs::copy(kept_, path_, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  }
-
- private:
-  std::filesystem::path path_;
-  std::filesystem::path kept_;
-};
-
 States states_of(const Spool& spool) {
   if (!std::filesystem::exists(spool.queue())) return {{kNoQueue, State::ready}};
   States states;
@@ -238,7 +210,7 @@ class Trials {
     story.prepare(scene_);
     command_ = scene_.words;
     command_.insert(command_.begin(), fq_binary());
-    kept_ = std::make_unique<Kept>(scene_.spool);
+    kept_ = std::make_unique<KeptSpool>(scene_.spool);
     before_ = image_states();
     calls_ = calls_of(command_, scene_.spool.with(scene_.how));
     after_ = states_of(scene_.spool);
@@ -248,6 +220,7 @@ class Trials {
 
   const std::vector<CallCount>& calls() const { return calls_; }
   const std::map<int, int>& exits() const { return exits_; }
+  size_t killed() const { return killed_; }
 
   void run_one(const Fault& fault) {
     kept_->put_back();
@@ -255,6 +228,7 @@ class Trials {
     INFO(story_.name << " with " << fault.text() << ": exit " << end.exit << " signal " << end.signal << ": "
                      << end.err);
     ++exits_[end.signal != 0 ? -end.signal : end.exit];
+    killed_ += end.signal == SIGKILL;
     check_end(fault, end);
     const Demand demand = demand_of(end);
     {
@@ -352,11 +326,12 @@ class Trials {
   const Story& story_;
   Scene scene_;
   Words command_;
-  std::unique_ptr<Kept> kept_;
+  std::unique_ptr<KeptSpool> kept_;
   std::vector<CallCount> calls_;
   States before_, after_;
   Outcome said_;
   std::map<int, int> exits_;
+  size_t killed_ = 0;
 };
 
 size_t most_cases_of(const Story& story) {
@@ -378,7 +353,7 @@ TEST_CASE(
   const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   std::mt19937_64 random(seed);
-  size_t tried = 0;
+  size_t tried = 0, kills = 0, killed = 0;
   for (const Story& story : kStories) {
     if (only != nullptr && only != std::string(story.name)) continue;
     Trials trials(story);
@@ -388,13 +363,17 @@ TEST_CASE(
     faults.resize(std::min(faults.size(), most_cases_of(story)));
     for (const Fault& fault : faults) trials.run_one(fault);
     tried += faults.size();
+    kills += static_cast<size_t>(std::ranges::count_if(faults, &Fault::kills));
+    killed += trials.killed();
     std::string ends;
     for (const auto& [exit, times] : trials.exits())
       ends += " " + std::to_string(exit) + "x" + std::to_string(times);
     if (is_long_form()) std::printf("%s: %zu cases, exits%s\n", story.name, faults.size(), ends.c_str());
   }
-  std::printf("system calls: FQ_SEED=%llu, %zu cases of %zu commands\n",
-              static_cast<unsigned long long>(seed), tried, kStories.size());
+  std::printf("system calls: FQ_SEED=%llu, %zu cases of %zu commands, %zu of %zu kills came\n",
+              static_cast<unsigned long long>(seed), tried, kStories.size(), killed, kills);
+  // A call that is made at some times only is not always there to be killed at.
+  CHECK(killed * 10 >= kills * 9);
 }
 
 }  // namespace fq::test
