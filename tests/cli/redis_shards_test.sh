@@ -134,7 +134,9 @@ is "told once" 1 "$(fq config show --json 2>/dev/null | grep -c '"attempts"' || 
 is "worked off" yes "$("$FQ" worker --drain -j 4 -- awk 1 >"$work/worked" 2>&1 && echo yes)"
 is "each once" 200 "$(grep -c '^message' "$work/worked")"
 is "nothing left" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
-is "the log" "$(fq log --json | jq -r .id | wc -l)" "$(fq log --json | jq -r '[.at, .id, .event] | @tsv' | sort -u | wc -l)"
+told=$(fq log --json | jq -r .id | wc -l)
+[ "$told" -gt 200 ] || fail "the log tells $told events only"
+is "the log tells each once" "$told" "$(fq log --json | jq -r '[.at, .id, .event] | @tsv' | sort -u | wc -l)"
 is "in order" yes "$(fq log --json | jq -r .at | sort -c && echo yes)"
 gives 0 "" fq wait --all
 is "called" hello "$(

@@ -134,6 +134,7 @@ class PowerCuts {
     std::vector<std::string> lines = lines_of(end.out);
     if (!end.out.empty() && end.out.back() != '\n') lines.pop_back();  // cut by the kill
     const bool done = end.exit == 0;
+    if (done && doing.kind == "push") CHECK(lines.size() == doing.payloads.size());
     if (!done && end.exit != 1) ++figures_.unanswered;
     if (doing.kind == "push" && !doing.lazy) {
       for (size_t i = 0; i < lines.size(); ++i) ledger_.accepted(doing.payloads.at(i)), ++figures_.accepted;

@@ -331,7 +331,11 @@ TEST_CASE(
       }
       INFO(work.name << ", step " << step);
       work.run(full, step);
-      if (full.accepted() == 0) continue;
+      if (full.accepted() == 0) {
+        // With so few inodes there is no queue.
+        CHECK((work.limits == by_inodes && step < kSteps / 2));
+        continue;
+      }
       full.drain();
       full.check_empty();
       ++offsets;

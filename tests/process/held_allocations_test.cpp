@@ -15,6 +15,7 @@
 namespace {
 
 thread_local bool is_held = false;
+thread_local int holds = 0;        // how often it was taken
 thread_local int allocations = 0;  // while it was
 
 }  // namespace
@@ -35,12 +36,13 @@ namespace {
 /// How many there are in what `work` does.
 template <class Work>
 int allocations_in(Work&& work) {
-  Gate::after_lock = [] { is_held = true; };
+  Gate::after_lock = [] { is_held = true, ++holds; };
   Gate::before_unlock = [] { is_held = false; };
-  allocations = 0;
+  allocations = holds = 0;
   const bool done = work();
   Gate::after_lock = Gate::before_unlock = nullptr;
   REQUIRE(done);
+  REQUIRE(holds > 0);
   return allocations;
 }
 

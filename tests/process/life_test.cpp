@@ -19,9 +19,11 @@ namespace fq::test {
 namespace {
 
 constexpr size_t kWorkers = 4;
+constexpr unsigned kHungAfterS = 120;  // a process that takes so long ends itself, and is told
 constexpr uint64_t kMebibyte = 1024 * 1024;
 constexpr uint64_t kSettingBytes = 128;
 constexpr uint64_t kKeyBytes = 40;
+constexpr uint64_t kMoreAtWorkBytes = 16 * kMebibyte;  // promised are 64, where files may be as large
 constexpr uint64_t kEndedBytesMax = 24 * kMebibyte;  // 10,000 records of this life, and a file more
 
 /// What a directory's files take of the disk.
@@ -96,12 +98,15 @@ class CrowdedLife {
         ::waitpid(workers[victim], nullptr, 0);
         workers.erase(workers.begin() + static_cast<ptrdiff_t>(victim));
         ++kills_;
-        largest_.at_work = std::max(largest_.at_work, disk_bytes(spool_.queue("journal")));
+        at_work_ = std::max(at_work_, disk_bytes(spool_.queue("journal")));
       }
       const uint64_t seed = random_();
       const pid_t child = ::fork();
       REQUIRE(child >= 0);
-      if (child == 0) ::_exit(work(seed));
+      if (child == 0) {
+        ::alarm(kHungAfterS);
+        ::_exit(work(seed));
+      }
       workers.push_back(child);
     }
     for (const pid_t each : workers) {
@@ -135,6 +140,8 @@ class CrowdedLife {
     const uint64_t bound = 4 * live_bytes() + 8 * kMebibyte;
     INFO(ledger_->there << " messages of " << ledger_->live_bytes << " bytes");
     CHECK(journal_bytes <= bound);
+    check_at_work(std::max(bound, bound_));
+    bound_ = bound;
     largest_.of_bound =
         std::max(largest_.of_bound, static_cast<double>(journal_bytes) / static_cast<double>(bound));
     const uint64_t ended = disk_bytes(spool_.queue("ended")) + disk_bytes(spool_.queue("output"));
@@ -142,6 +149,12 @@ class CrowdedLife {
     largest_.ended = std::max(largest_.ended, ended);
     largest_.orphans =
         std::max(largest_.orphans, blob_bytes - std::min<uint64_t>(blob_bytes, ledger_->live_blob_bytes));
+  }
+
+  void check_at_work(uint64_t bound) {
+    CHECK(at_work_ <= bound + kMoreAtWorkBytes);
+    largest_.at_work = std::max(largest_.at_work, at_work_);
+    at_work_ = 0;
   }
 
   /// Messages, keys and settings; nothing else is in the journal.
@@ -231,6 +244,7 @@ class CrowdedLife {
   int in_child(Work work) {
     const pid_t child = ::fork();
     if (child == 0) {
+      ::alarm(kHungAfterS);
       const auto queue = open_queue({spool_.path(), "default"}, {});
       ::_exit(queue.ok() ? work(**queue) : 100);
     }
@@ -252,6 +266,8 @@ class CrowdedLife {
   const SharedLedger ledger_;
   uint64_t first_ = 0;  // that is not gone
   Largest largest_;
+  uint64_t at_work_ = 0;            // since the last quiet moment
+  uint64_t bound_ = 8 * kMebibyte;  // of the journal at that one
   int kills_ = 0;
   int reboots_ = 0;
 };
