@@ -28,7 +28,10 @@ std::unique_ptr<Queue> QueueFixture::another_handle() {
 }
 
 std::unique_ptr<Queue> QueueFixture::other_queue() {
-  return engine_->open_other(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
+  std::unique_ptr<Queue> other =
+      engine_->open_other(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
+  CHECK((other != nullptr) == queue_->caps().moves);
+  return other;
 }
 
 NewMessage message_of(std::string_view tenant, std::string_view payload, const With& with) {

@@ -3,16 +3,16 @@
 // System.
 #include <algorithm>
 #include <random>
-// fq, below us.
+// Tests.
 #include "tests/catch.h"
+#include "tests/knobs.h"
 
 using namespace fq;
 
 namespace {
 
 /// The longest wait that 10,000 draws give.
-int64_t longest(const BackoffRange& range, uint32_t failures) {
-  std::mt19937_64 random(7);
+int64_t longest(const BackoffRange& range, uint32_t failures, std::mt19937_64& random) {
   int64_t most = 0;
   for (int i = 0; i < 10'000; ++i) most = std::max(most, backoff_ms(range, failures, random()));
   return most;
@@ -33,17 +33,22 @@ TEST_CASE("a backoff is two durations, the smaller one first") {
 }
 
 TEST_CASE("each failure doubles the longest wait, up to the maximum") {
+  const uint64_t seed = test::seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   const BackoffRange range{1'000, 60'000};
-  CHECK(longest(range, 1) <= 1'000);
-  CHECK(longest(range, 1) > 950);
-  CHECK(longest(range, 3) <= 4'000);
-  CHECK(longest(range, 3) > 3'900);
-  CHECK(longest(range, 7) <= 60'000);
-  CHECK(longest(range, 7) > 59'000);
+  CHECK(longest(range, 1, random) <= 1'000);
+  CHECK(longest(range, 1, random) > 950);
+  CHECK(longest(range, 3, random) <= 4'000);
+  CHECK(longest(range, 3, random) > 3'900);
+  CHECK(longest(range, 7, random) <= 60'000);
+  CHECK(longest(range, 7, random) > 59'000);
 }
 
 TEST_CASE("the jitter is full: some wait hardly at all") {
-  std::mt19937_64 random(7);
+  const uint64_t seed = test::seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   int64_t least = INT64_MAX;
   for (int i = 0; i < 10'000; ++i) least = std::min(least, backoff_ms({10'000, 60'000}, 3, random()));
   CHECK(least >= 1);

@@ -14,6 +14,7 @@
 #include <vector>
 // Tests.
 #include "tests/catch.h"
+#include "tests/knobs.h"
 
 namespace fq {
 
@@ -146,7 +147,9 @@ TEST_CASE("a rollback touches no neighbour of the field") {
 }
 
 TEST_CASE("a process killed between any two stores leaves what can be undone") {
-  std::mt19937 random(20261121);
+  const uint64_t seed = test::seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937 random(static_cast<uint32_t>(seed));
   for (int round = 0; round < 20; ++round) {
     UndoneRegion region;
     {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/local/bad_pages.h"
 #include "tests/local/fixture.h"
 
@@ -22,14 +23,12 @@ std::string payload_of(uint64_t id) {
   return payload;
 }
 
-enum class Served { in_order, anyhow };
-
-void fill(SpoolFixture& q, Served served) {
-  std::mt19937_64 random(7);
+/// Served in order, or as `priorities` say.
+void fill(SpoolFixture& q, std::mt19937_64* priorities = nullptr) {
   for (uint64_t id = 1; id <= kMessages; ++id) {
     const std::string payload = payload_of(id);
     NewMessage message{.payload = as_bytes(payload)};
-    if (served == Served::anyhow) message.priority = static_cast<int32_t>(random() % 1'000);
+    if (priorities != nullptr) message.priority = static_cast<int32_t>((*priorities)() % 1'000);
     const auto pushed = q.door().push({&message, 1}, {.durability = Durability::lazy});
     REQUIRE(pushed.ok());
     REQUIRE(number(pushed->items.at(0).id) == id);
@@ -58,7 +57,9 @@ uint64_t bytes_read() {
 
 TEST_CASE("messages of 2 KiB that are read here and there are not read with all that lies around them") {
   SpoolFixture q;
-  std::mt19937_64 random(7);
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   const std::string payload(2'000, 'x');
   for (size_t i = 0; i < kMessages; ++i) {
     NewMessage message{.payload = as_bytes(payload)};
@@ -75,16 +76,19 @@ TEST_CASE("messages of 2 KiB that are read here and there are not read with all 
 }
 
 TEST_CASE("messages are read in any order") {
-  for (const Served served : {Served::in_order, Served::anyhow}) {
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (std::mt19937_64* const priorities : {static_cast<std::mt19937_64*>(nullptr), &random}) {
     SpoolFixture q;
-    fill(q, served);
+    fill(q, priorities);
     take_all(q);
   }
 }
 
 TEST_CASE("what is written behind a page that was read is seen") {
   SpoolFixture q;
-  fill(q, Served::in_order);
+  fill(q);
   // The last block is read while it grows: by two, so that one's cache is old.
   const std::unique_ptr<Queue> other = q.open();
   for (uint64_t id = kMessages + 1; id <= kMessages + 200; ++id) {

@@ -51,7 +51,9 @@ void flip_bit(const std::string& path, size_t byte, int bit) {
 }  // namespace
 
 TEST_CASE("a flipped bit in a record costs that record's message, is kept, reported, and found by fq check") {
-  std::mt19937 random(7);
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   for (const size_t hit : {size_t{1}, size_t{5}, size_t{9}}) {
     for (int round = 0; round < 6; ++round) {
       Spool spool;
@@ -99,7 +101,9 @@ TEST_CASE("a delivery whose record is damaged costs that message and the next on
 }
 
 TEST_CASE("a journal cut anywhere keeps every record before the cut, whole") {
-  std::mt19937 random(11);
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   const int rounds = is_long_form() ? 1000 : 40;
   for (int round = 0; round < rounds; ++round) {
     Spool spool;

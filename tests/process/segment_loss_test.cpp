@@ -135,7 +135,9 @@ TEST_CASE("a segment of another layout in use by another build is not taken from
 }
 
 TEST_CASE("bodies of segments with random bytes overwritten never hang, crash or lose a message") {
-  std::mt19937_64 random(4711);
+  const uint64_t seed = seed_of_run();
+  INFO("FQ_SEED=" << seed);
+  std::mt19937_64 random(seed);
   const int rounds = is_long_form() ? 2000 : 60;
   for (int round = 0; round < rounds; ++round) {
     Spool spool;
