@@ -5,7 +5,8 @@
 #     each folder those below it and itself
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
-#   - a planted bug changes something, and there is the test that sees it; a test with threads says so
+#   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
+#   - a test with threads says so
 # usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -181,6 +182,13 @@ check_planted_bugs() {
   rm -rf "$planted" "$cases"
 }
 
+# What a manual tells of their number is so.
+check_counts() {
+  local planted
+  planted=$(grep -c '^bug ' tests/crash/planted_bugs)
+  grep -q "^lists $planted mistakes, " man/fq-spool.7 || echo "man/fq-spool.7: tests/crash/planted_bugs lists $planted mistakes"
+}
+
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
   find tests/local tests/api tests/worker tests/redis -name '*_test.cpp' | sort | xargs awk '
@@ -199,6 +207,7 @@ check_threads() {
   check_functions
   check_files
   check_planted_bugs
+  check_counts
   check_threads
 } >"$breaches"
 if [ -s "$breaches" ]; then
