@@ -134,8 +134,9 @@ TEST_CASE("who lives on servers that answer is heard by them while others of the
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   for (const size_t victim : victims) cluster.node(victim).go_on();
-  // Of 15 s. Where connecting may take long, two that hang cost a second each before anything is said.
-  CHECK(least > (options.empty() ? 8'000 : 5'000));
+  // Of 15 s, for a sign each 5 s: 10. Where connecting may take long, two that hang cost a second each before
+  // anything is said; and a machine that has much to do makes a sign late, but not by the time of another one.
+  CHECK(least > 5'000);
 }
 
 }  // namespace fq::test
