@@ -166,7 +166,7 @@ Result<void> Flusher::lead_once(FlushGoal goal) {
   if (header.file_failed.load(std::memory_order_acquire) != 0) {
     return Error{ErrorKind::io, gate_.object() + ": a journal file failed before", 0};
   }
-  const bool sync = goal == FlushGoal::durable || plan.awaited || plan.salvage;
+  const bool sync = goal == FlushGoal::durable || plan.awaited || plan.solid || plan.salvage;
   const bool unsynced_left_ring = plan.durable_end < plan.ring_start;
   if (unsynced_left_ring && header.sync_under_way.load(std::memory_order_acquire) != 0) {
     // The mark outlives only a leader that died. Its sync may have met an error over bytes that are in no
@@ -200,6 +200,7 @@ Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
     plan.ring_start = header.ring_start.load(std::memory_order_relaxed);
     plan.target = header.tail;
     plan.awaited = header.servable_end < plan.target;
+    plan.solid = header.solid_end > plan.durable_end;
     plan.salvage = header.resealed_end > plan.durable_end;
     if (plan.salvage) {
       plan.failed_key = table.key(header.salvage_file);

@@ -17,7 +17,7 @@ namespace fq {
 /// How much a leader does.
 enum class FlushGoal {
   durable,  // write and sync
-  room,     // write, so that the ring gets room; sync only where messages wait for it
+  room,     // write, so that the ring gets room; sync only what may not be lost
   tidy,     // write what may be written without a sync, and keep it in the ring all the same: a leader
             // that dies in its sync is repeated from there
 };
@@ -38,6 +38,7 @@ struct FlushPlan {
   uint64_t ring_start = 0;
   uint64_t target = 0;
   bool awaited = false;  // messages wait for a sync before they can be served
+  bool solid = false;    // something that may not be lost is not on disk
   bool salvage = false;  // an earlier leader moved the unsynced end to another file and did not finish
   FileKey failed_key;    // salvage: where [durable_end, ring_start) still lies
   uint64_t failed_start = 0;
@@ -55,7 +56,8 @@ class Flusher {
   Result<void> wait_durable(uint64_t end);
   /// Of what others have written: where their lock does not come, nothing that was asked for is unknown.
   Result<void> wait_durable_of_others(uint64_t end);
-  /// Writes what is committed, so that the ring gets room; waits for the disk only where messages do.
+  /// Writes what is committed, so that the ring gets room; waits for the disk only where something else
+  /// than what may be lost would leave it.
   Result<void> make_room();
   /// Before leaving: lazy bytes get as far as the kernel, from where a killed process cannot take them back.
   void tidy();

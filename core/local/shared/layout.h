@@ -19,7 +19,8 @@
 //  T2  Bytes before ring_start are in their files; before durable_end they are on disk.
 //  T3  Messages of pushed records before applied_end are in the schedule, none behind it is.
 //  T4  committed_end is tail as of the last commit; a process that repairs the state lock sets it.
-//  T5  [durable_end, ring_start) is not empty only after lazy bytes left the ring unsynced.
+//  T5  [durable_end, ring_start) is not empty only after records left the ring unsynced that may be lost:
+//      solid_end, where the last one ends that may not, is no further than durable_end or behind ring_start.
 #pragma once
 
 // System.
@@ -184,6 +185,7 @@ struct SegmentHeader {
   EndField<uint64_t> tail;
   EndField<uint64_t> applied_end;
   EndField<uint64_t> servable_end;
+  EndField<uint64_t> solid_end;
   EndField<uint64_t> next_seq;
   EndField<uint64_t> next_id;
   EndField<uint64_t> next_serial;

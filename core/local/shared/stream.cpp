@@ -50,6 +50,19 @@ void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
   copy_into_ring(to, from, bytes);
 }
 
+/// What nobody waits for, and nothing else rests on, for as long as it is not on disk.
+bool may_be_lost(const Body& body, SyncMode sync) {
+  switch (body.type) {
+    case RecordType::leased:
+    case RecordType::extended:
+      return true;
+    case RecordType::left:  // the other queue has it
+      return false;
+    default:
+      return sync == SyncMode::lazy && kind_of(body.type) == BodyKind::event;
+  }
+}
+
 }  // namespace
 
 Stream::Room Stream::room_for(uint64_t bytes) const {
@@ -83,6 +96,7 @@ uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wal
   const bool waits = pushed && (body.flags & kFlagLazy) == 0;
   const OpenedEnds ends = open_ends(txn, header_);
   if (!waits && header_.servable_end == position) ends.set(header_.servable_end, end);
+  if (!pushed && !may_be_lost(body, header_.settings.sync.peek())) ends.set(header_.solid_end, end);
   if (!pushed && header_.applied_end == position) ends.set(header_.applied_end, end);
   ends.set(header_.next_seq, header_.next_seq + 1);
   ends.set(header_.tail, end);
