@@ -15,6 +15,7 @@ namespace {
 constexpr char kNumber = 0x10;
 constexpr char kTime = 0x20;
 constexpr char kText = 0x30;
+constexpr size_t kTimeBytes = 13;  // before the text as typed
 enum Sign : char { kNegative = 0, kZero = 1, kPositive = 2 };
 
 constexpr int64_t kExponentBias = 0x8000;
@@ -175,14 +176,27 @@ SortKeyEncoding encode_sort_key(std::string_view typed) {
   return key;
 }
 
+std::string_view order_of_sort_key(std::string_view bytes) {
+  if (bytes.size() < 2) return bytes;
+  if (bytes[0] == kTime) return bytes.substr(0, kTimeBytes);
+  if (bytes[0] != kNumber) return bytes;
+  if (bytes[1] == kZero) return bytes.substr(0, 2);
+  const uint32_t flip = bytes[1] == kNegative ? 0xff : 0;
+  for (size_t at = 4; at < bytes.size(); ++at) {
+    const uint32_t byte = as_byte(bytes[at]) ^ flip;
+    if (byte >> 4 == 0 || (byte & 15) == 0) return bytes.substr(0, at + 1);
+  }
+  return bytes;
+}
+
 std::optional<std::string> decode_sort_key(std::string_view bytes) {
   if (bytes.empty()) return "";
   switch (bytes[0]) {
     case kNumber:
       return decode_number(bytes);
     case kTime:
-      if (bytes.size() < 13) return std::nullopt;
-      return std::string(bytes.substr(13));
+      if (bytes.size() < kTimeBytes) return std::nullopt;
+      return std::string(bytes.substr(kTimeBytes));
     case kText:
       return std::string(bytes.substr(1));
     default:

@@ -40,7 +40,7 @@ bool Turns::find_below(Way& way) const {
   ++way.depth;
   const Ranks ranks(region_);
   if (ranks.rule()) {
-    way.path[way.depth] = RankedSeats(region_, ranks.is_turn_by_age()).first(tenant).tenant;
+    way.path[way.depth] = RankedSeats(region_, ranks.is_turn_by_age(ranks.turns_of(way.path[0]))).first(tenant).tenant;
     if (way.path[way.depth] != kNoIndex && find_below(way)) return true;
     --way.depth;
     return false;
@@ -82,13 +82,15 @@ std::optional<SlotIndex> Turns::take_by_parts(Txn& txn, TenantIndex from, const 
   const Cost cost = Costs(region_).of(message.entry);
   Messages(region_).start(txn, message, terms);
   const Ranks ranks(region_);
-  const auto kind = ranks.rule() && ranks.is_turn_by_age() ? Seats::Turn::by_age : Seats::Turn::own;
+  const uint32_t top = way.path[0];
+  const bool by_age = ranks.rule() && ranks.is_turn_by_age(ranks.turns_of(top));
+  const auto kind = by_age ? Seats::Turn::by_age : Seats::Turn::own;
   for (uint32_t depth = way.depth; depth > 0; --depth) {
     seats.charge(txn, way.path[depth - 1], way.path[depth], cost.turns, kind);
   }
-  if (ranks.rule()) ranks.count_turn(txn);
-  Costs(region_).note_start(txn, message.entry, cost, region_.tenant(way.path[0]).level);
-  seats.reseat(txn, static_cast<uint32_t>(from));
+  if (ranks.rule()) ranks.count_turn(txn, top);
+  Costs(region_).note_start(txn, message.entry, cost, region_.tenant(top).level);
+  seats.reseat(txn, top);
   Limits(region_).started(txn, leaf, terms.now_ms);
   return SlotIndex{slot};
 }

@@ -253,6 +253,8 @@ constexpr Off kOffOverShards[] = {
     {"one order for the whole queue: the highest priority of all goes first, and equals take turns", kWhole},
     {"one order for the whole queue: the smallest key of all goes first", kWhole},
     {"one order for the whole queue goes with fifo as if it were not there", kWhole},
+    {"one order for the whole queue: equal keys take turns, however they are typed", kWhole},
+    {"who takes the turns of one tenant uses up none that others have by age, and has its own", kWhole},
     {"random histories end as in the model", kTurns},  // see tests/redis/history_test.cpp
     {"random histories of schedules end as the model's do", kClock},
 };

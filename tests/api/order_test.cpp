@@ -1,6 +1,11 @@
 // order_test - who is served next: turns between tenants, order inside one, old places kept.
 #include "tests/api/contract.h"
 
+// System.
+#include <set>
+// fq, below us.
+#include "core/base/sort_key.h"
+
 namespace fq::test {
 
 TEST_CASE("the classic example is served in turns") {
@@ -109,6 +114,63 @@ TEST_CASE("one order for the whole queue: the smallest key of all goes first") {
   q.push("c", "c5", {.key = "5"});
   q.push("b", "b9", {.key = "9"});
   CHECK(q.pop(5) == "b3 a5 c5 a7 b9");
+}
+
+TEST_CASE("one order for the whole queue: equal keys take turns, however they are typed") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.scope = Scope::queue, s.order = Order::key; });
+  const auto key = [](std::string_view typed) { return encode_sort_key(typed).bytes; };
+  q.push("a", "a1", {.key = key("2.50")});
+  q.push("b", "b1", {.key = key("2.5")});
+  q.push("b", "b2", {.key = key("+2.5")});
+  q.push("a", "a2", {.key = key("25e-1")});
+  q.push("b", "b3", {.key = key("02.5")});
+  q.push("b", "near", {.key = key("2.49")});
+  q.push("a", "minus", {.key = key("-2.50")});
+  q.push("b", "less", {.key = key("-2.51")});
+  q.push("a", "zero", {.key = key("0.0")});
+  q.push("b", "naught", {.key = key("0")});
+  CHECK(q.pop(10) == "less minus naught zero near a1 b1 a2 b2 b3");
+}
+
+TEST_CASE("equal sort keys are served as accepted, however they are typed") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.order = Order::key; });
+  for (const char* typed : {"1.00", "1", "+1", "2026-11-02T08:00:00+01:00", "2026-11-02T07:00:00Z", "x", "X"})
+    q.push("t", typed, {.key = encode_sort_key(typed).bytes});
+  CHECK(q.pop(7) == "1.00 1 +1 2026-11-02T08:00:00+01:00 2026-11-02T07:00:00Z X x");
+  q.push("t", "low", {.priority = 1, .key = encode_sort_key("7").bytes});
+  q.push("t", "high", {.priority = 2, .key = encode_sort_key("7.0").bytes});
+  CHECK(q.pop(2) == "high low");
+}
+
+TEST_CASE("who takes the turns of one tenant uses up none that others have by age, and has its own") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.scope = Scope::queue; });
+  q.push("low", "low");
+  q.push("x/low", "x/low");
+  for (int i = 0; i < 50; ++i) {
+    q.push("urgent", "urgent", {.priority = 9});
+    q.push("x/busy", "busy", {.priority = 5});
+  }
+  const auto turn_of = [&](const std::string& tenant) {
+    const std::string expected = q.peek(1, {.tenant = tenant, .state = State::ready, .tag = {}});
+    LeaseRequest request = timed_lease();
+    request.tenant = tenant;
+    const LeaseReply taken = q.lease_all(request);
+    REQUIRE(taken.deliveries.size() == 1);
+    q.ack(taken.deliveries[0]);
+    CHECK(payload_of(taken.deliveries[0]) == expected);
+    return expected;
+  };
+  // Each second turn is one of x. Three have work at the top, and two below x.
+  std::set<std::string> of_all, of_x;
+  for (int turn = 1; turn <= 3 * 16; ++turn) {
+    of_all.insert(turn_of(""));
+    of_x.insert(turn_of("x"));
+    if (turn == 2 * 16) CHECK(of_x.contains("x/low"));
+  }
+  CHECK(of_all.contains("low"));
 }
 
 TEST_CASE("one order for the whole queue goes with fifo as if it were not there") {

@@ -201,8 +201,8 @@ foreign set 'fq1:odd:{default:0:0}:unknown' x
 is "names that are none are passed over" 1 "$(fq push --spool "$(on_prefix odd)" x)"
 is "in a list too" default "$(fq queue list --spool "$(on_prefix odd)")"
 gives 0 '' fq check --spool "$(on_prefix odd)"
-foreign hset 'fq1:newer:{default}:meta' schema 4 mark abcd
-gives 69 "is of schema '4', and this fq-redis knows 3; use the fq that made it" fq push --spool "$(on_prefix newer)" x
+foreign hset 'fq1:newer:{default}:meta' schema 5 mark abcd
+gives 69 "is of schema '5', and this fq-redis knows 4; use the fq that made it" fq push --spool "$(on_prefix newer)" x
 
 # A message that is longer than a server takes, a server that drops keys.
 head -c 20971520 /dev/zero >"$work/long"

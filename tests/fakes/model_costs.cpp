@@ -123,11 +123,11 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
     node.expected_ticks += start.ticks;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;
-    if (node.seated && !more && is_turn_by_age()) stamp(node);
+    if (node.seated && !more && is_turn_by_age(top)) stamp(node);
     if (!node.seated) parent.count -= 1;
   }
   settle(path);
-  if (!more) turns_so_far_ = is_turn_by_age() ? 0 : turns_so_far_ + 1;
+  if (!more) at(path).turns = is_turn_by_age(top) ? 0 : at(path).turns + 1;
   return start;
 }
 

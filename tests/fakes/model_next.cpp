@@ -16,6 +16,16 @@ bool ModelTurns::can_be_served(const std::string& path) const {
                      [&](const Entry* child) { return can_be_served(child->first); });
 }
 
+void ModelTurns::set_ranked(bool ranked, bool ages) {
+  if (ranked && !ranked_)
+    for (auto& [path, node] : nodes_) node.turns = 0;
+  ranked_ = ranked, ages_ = ages;
+}
+
+bool ModelTurns::is_turn_by_age(std::string_view path) const {
+  return ranked_ && ages_ && nodes_.find(path)->second.turns + 1 >= 16;
+}
+
 std::string ModelTurns::best_leaf(const std::string& path, const Before& before) const {
   if (!path.empty() && path.back() == '/') return path;
   std::string best;
@@ -33,7 +43,7 @@ std::string ModelTurns::next(std::string_view from, const Before& before) const 
   const auto goes_first = [&](const std::string& x, const std::string& y) {
     const Node& a = nodes_.find(x)->second;
     const Node& b = nodes_.find(y)->second;
-    if (is_turn_by_age()) return a.stamp < b.stamp;
+    if (is_turn_by_age(from)) return a.stamp < b.stamp;
     if (ranked_) {
       const std::string of_x = best_leaf(x, before), of_y = best_leaf(y, before);
       if (before(of_x, of_y)) return true;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+// fq, below us.
+#include "core/base/sort_key.h"
 
 namespace fq::test {
 
@@ -13,14 +15,13 @@ namespace {
 /// Inside their tenant: with a sort key first, then higher priority, then older.
 bool ranks_before(const Model::Message& a, const Model::Message& b) {
   if (a.key.empty() != b.key.empty()) return !a.key.empty();
-  return a.key != b.key ? a.key < b.key : a.rank > b.rank;
+  const std::string_view x = order_of_sort_key(a.key), y = order_of_sort_key(b.key);
+  return x != y ? x < y : a.rank > b.rank;  // they compare as unsigned bytes
 }
 
 bool is_before(const Model::Message& a, const Model::Message& b) {
-  if (a.key.empty() != b.key.empty()) return !a.key.empty();
-  if (a.key != b.key) return a.key < b.key;  // std::string compares as unsigned bytes
-  if (a.rank != b.rank) return a.rank > b.rank;
-  return a.info.id < b.info.id;
+  if (ranks_before(a, b)) return true;
+  return !ranks_before(b, a) && a.info.id < b.info.id;
 }
 
 }  // namespace

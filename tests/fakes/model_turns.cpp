@@ -61,7 +61,7 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
     Node& parent = at(parent_of(path));
     const bool first = node.count == 1 || (arrival != nullptr && arrival->group && path.ends_with('/'));
     if (arrival != nullptr && !node.seated && first)
-      node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms), stamp(node);
+      node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms), node.turns = 0, stamp(node);
     const bool wanted = node.count > 0 && !node.blocked;
     if (wanted == node.seated) return;
     node.seated = wanted;

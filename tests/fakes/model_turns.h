@@ -64,7 +64,7 @@ class ModelTurns {
   /// The first message of leaf `x` goes before that of leaf `y`; of equals neither does.
   using Before = std::function<bool(const std::string& x, const std::string& y)>;
   /// From now on turns go by what `next` is told of messages; `ages`: one in sixteen goes by age.
-  void set_ranked(bool ranked, bool ages) { ranked_ = ranked, ages_ = ages; }
+  void set_ranked(bool ranked, bool ages);
   /// The leaf whose turn it is at `path` and below, or "".
   std::string next(std::string_view path, const Before& before) const;
   /// Pools of a node's path that there are.
@@ -105,6 +105,7 @@ class ModelTurns {
     std::string pool;
     bool stamped = false;
     uint64_t stamp = 0;  // when it had its last turn by age
+    uint64_t turns = 0;  // that it was asked for, since the last one by age
   };
 
   using Entry = std::pair<const std::string, Node>;
@@ -127,7 +128,8 @@ class ModelTurns {
                         std::vector<Reason>& reasons) const;
   /// As far as it and what is below it say: something of it can be served.
   bool can_be_served(const std::string& path) const;
-  bool is_turn_by_age() const { return ranked_ && ages_ && turns_so_far_ + 1 >= 16; }
+  /// Of those that this path is asked for.
+  bool is_turn_by_age(std::string_view path) const;
   void stamp(Node& node) { node.stamped = true, node.stamp = stamps_++; }
   /// Of those below it that can be served the leaf that goes first, or "".
   std::string best_leaf(const std::string& path, const Before& before) const;
@@ -150,8 +152,8 @@ class ModelTurns {
   std::map<std::string, Limit> pools_;
   FairBy fair_by_ = FairBy::turns;
   bool ranked_ = false, ages_ = false;
-  uint64_t turns_so_far_ = 0, stamps_ = 0;  // since the last one by age; given out
-  uint64_t usual_run_ = 0;                  // moving average of the logarithms of all runs
+  uint64_t stamps_ = 0;     // given out
+  uint64_t usual_run_ = 0;  // moving average of the logarithms of all runs
   int64_t now_ms_ = 0;
   int64_t linger_ms_ = 0;
   uint64_t batch_max_ = UINT64_MAX;

@@ -78,6 +78,23 @@ TEST_CASE("none starves: with n tenants each has a turn at least once in 16 n, a
   CHECK(longest["b"] > 16);
 }
 
+TEST_CASE("who takes the turns of one tenant uses up none of those by age that the others have") {
+  ScheduleFixture q;
+  q.set_terms(kAgeing);
+  push(q, "low", 0);
+  for (int i = 0; i < 100; ++i) push(q, "urgent", 9), push(q, "x/busy", 5);
+  push(q, "x/low", 0);
+  // Three have work at the top, and two below x.
+  std::set<std::string> of_all, of_x;
+  for (uint32_t turn = 1; turn <= 3 * kTurnsByAge; ++turn) {
+    of_all.insert(q.serve_tenants(1));
+    of_x.insert(q.serve_tenants(1, "x"));
+    if (turn == 2 * kTurnsByAge) CHECK(of_x.contains("x/low"));
+  }
+  CHECK(of_all.contains("low"));
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("what lacks room in a pool hides nothing that can be served") {
   ScheduleFixture q;
   q.load_rules({{"*/api", {{PolicyKey::pool, 0, 0, "p"}}}}, {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}});

@@ -21,7 +21,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kSchema = "3";
+constexpr std::string_view kSchema = "4";
 
 constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
 constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that

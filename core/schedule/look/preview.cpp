@@ -92,7 +92,7 @@ Preview::Preview(const Schedule& schedule, TenantIndex from) : schedule_(schedul
   if (Ranks(region).rule()) {
     ranked_ = std::make_unique<RankedPreview>(region, index);
     stamps_ = region.root.terms.stamps;
-    turn_count_ = region.root.terms.turn_count;
+    turns_ = Ranks(region).turns_of(index);
   } else {
     root_ = std::make_unique<Node>(region, index);
   }
@@ -101,10 +101,11 @@ Preview::Preview(const Schedule& schedule, TenantIndex from) : schedule_(schedul
 Preview::~Preview() = default;
 
 std::optional<SlotIndex> Preview::next_ranked() {
-  const bool by_age = schedule_.root().terms.ages != 0 && turn_count_ + 1 >= kTurnsByAge;
+  const Ranks ranks(schedule_.region());
+  const bool by_age = ranks.is_turn_by_age(turns_);
   const uint32_t slot = ranked_->next(by_age, stamps_);
   if (slot == kNoIndex) return std::nullopt;
-  turn_count_ = by_age ? 0 : turn_count_ + 1;
+  turns_ = ranks.turns_after(turns_);
   by_ = by_age ? By::age : By::rank;
   return SlotIndex{slot};
 }

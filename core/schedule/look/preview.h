@@ -33,7 +33,7 @@ class Preview {
   std::unique_ptr<Node> root_;
   std::unique_ptr<RankedPreview> ranked_;  // instead
   uint64_t stamps_ = 0;
-  uint32_t turn_count_ = 0;
+  uint32_t turns_ = 0;  // see Ranks::turns_of
   By by_ = By::turn;
 };
 

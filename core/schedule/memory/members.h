@@ -27,7 +27,7 @@ struct MemberKind {
   void take_sum(Txn& txn, uint32_t to, uint32_t from) const { put(txn, at(to).below, sum_of(from)); }
 
   bool less(const Member& x, const Member& y) const {
-    return text_compare(*region, region->tenant(x.node).name, region->tenant(y.node).name, 0) < 0;
+    return text_compare(*region, region->tenant(x.node).name, region->tenant(y.node).name) < 0;
   }
 };
 using MemberLane = LaneOps<MemberKind>;

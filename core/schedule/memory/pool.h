@@ -58,7 +58,7 @@ struct Place {
   Shared<uint32_t> sums;    // as in the root: `best` and `oldest` are known
   Shared<uint32_t> best;    // in its parent's ring, in the tree: of its subtree, whose message goes first
   Shared<uint32_t> oldest;  // of its subtree, the one that waits longest for a turn by age
-  Shared<uint32_t> zero;
+  Shared<uint32_t> turn_count;  // turns by rank that it was asked for since the last one by age
 };
 static_assert(sizeof(Place) == 72);
 

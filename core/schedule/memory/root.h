@@ -88,7 +88,6 @@ struct SharedTerms {
   Shared<uint32_t> ages;
   Shared<uint32_t> ranks;       // ranks.h: those that places have are of this number; 0: none are kept
   Shared<uint32_t> last_ranks;  // the number that was given last
-  Shared<uint32_t> turn_count;  // turns by rank since the last one by age
   Shared<uint64_t> stamps;      // given out, see Place::stamp
   Shared<FairBy> fair_by;
   Shared<int64_t> linger_ms;

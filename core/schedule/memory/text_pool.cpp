@@ -33,7 +33,6 @@ class Reader {
     at_ += bytes;
     left_ -= bytes;
   }
-  void strip(uint32_t bytes) { left_ -= std::min(left_, bytes); }
 
  private:
   const Region& region_;
@@ -127,10 +126,8 @@ bool text_equals(const Region& region, uint32_t text, std::string_view other) {
   return true;
 }
 
-int text_compare(const Region& region, uint32_t a, uint32_t b, uint32_t strip) {
+int text_compare(const Region& region, uint32_t a, uint32_t b) {
   Reader left(region, a), right(region, b);
-  left.strip(strip);
-  right.strip(strip);
   while (left.left() > 0 && right.left() > 0) {
     const std::string_view x = left.piece(), y = right.piece();
     const auto bytes = static_cast<uint32_t>(std::min(x.size(), y.size()));

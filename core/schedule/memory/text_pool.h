@@ -29,7 +29,7 @@ std::string text_of(const Region& region, uint32_t text);
 std::string_view text_copy(const Region& region, uint32_t text, std::span<char, kTextBytesMax> into);
 uint32_t text_length(const Region& region, uint32_t text);
 bool text_equals(const Region& region, uint32_t text, std::string_view other);
-/// As memcmp, a shorter one before what it begins; the last `strip` bytes of both are left out.
-int text_compare(const Region& region, uint32_t a, uint32_t b, uint32_t strip);
+/// As memcmp, a shorter one before what it begins.
+int text_compare(const Region& region, uint32_t a, uint32_t b);
 
 }  // namespace fq

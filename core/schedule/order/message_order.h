@@ -1,6 +1,6 @@
 // message_order - the order of two messages of one tenant.
 //
-// Those with a sort key before those without, by the key's bytes; then the higher priority; then the older
+// Those with a sort key before those without, by the key's value (core/base/sort_key.h); then the higher priority; then the older
 // id. Messages without key and priority 0 come in id order and use the lane's list, so they cost O(1); the
 // others always go to its tree, so that they never push plain ones out of the list.
 #pragma once

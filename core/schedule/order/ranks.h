@@ -7,7 +7,8 @@
 // than what was found so far.
 //
 // So that none starves, one of kTurnsByAge turns goes by age: to the seat that has waited longest for such a
-// turn, at every level. With n tenants that have work, each has a turn at least once in kTurnsByAge * n.
+// turn, at every level. With n tenants that have work, each has a turn at least once in kTurnsByAge * n. Turns
+// are counted for each node that is asked for one: who takes those of one tenant uses up none of the others'.
 //
 // Ranks are kept while the scope asks for them. When it begins to, the places are given them by the walk over
 // all nodes (terms.h); until that is done turns go as without. A place's values from an earlier time have
@@ -21,6 +22,8 @@
 //      have theirs are in their ring's tree.
 #pragma once
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "core/schedule/order/message_order.h"
 #include "core/schedule/memory/terms.h"
@@ -36,13 +39,17 @@ class Ranks {
   bool are_kept() const { return is_ranked(region_.root); }
   /// Turns go by them now.
   bool rule() const { return are_kept() && nodes_behind(region_.root) == kNoIndex; }
-  /// The next turn goes by age.
-  bool is_turn_by_age() const {
-    return region_.root.terms.ages != 0 && region_.root.terms.turn_count + 1 >= kTurnsByAge;
+  /// Turns by rank that `from` was asked for since its last one by age.
+  uint32_t turns_of(uint32_t from) const { return is_known(from) ? region_.place(from).turn_count.get() : 0; }
+  bool is_turn_by_age(uint32_t turns) const {
+    return region_.root.terms.ages != 0 && turns + 1 >= kTurnsByAge;
   }
-  void count_turn(Txn& txn) const {
-    const bool aged = is_turn_by_age();
-    put(txn, region_.root.terms.turn_count, aged ? 0 : region_.root.terms.turn_count + 1);
+  uint32_t turns_after(uint32_t turns) const {
+    return is_turn_by_age(turns) ? 0 : std::min(turns + 1, kTurnsByAge - 1);
+  }
+  void count_turn(Txn& txn, uint32_t from) const {
+    put(txn, region_.place(from).turn_count, turns_after(turns_of(from)));
+    put(txn, region_.place(from).ranks, region_.root.terms.ranks.get());  // the root never waits
   }
 
   bool is_known(uint32_t tenant) const {
@@ -61,6 +68,11 @@ class Ranks {
   uint32_t older(uint32_t left, uint32_t right) const {
     if (left == kNoIndex || right == kNoIndex) return left == kNoIndex ? right : left;
     return region_.place(right).stamp < region_.place(left).stamp ? right : left;
+  }
+  /// It has something to serve again, and had nothing.
+  void begin(Txn& txn, uint32_t tenant) const {
+    put(txn, region_.place(tenant).turn_count, 0);
+    stamp(txn, tenant);
   }
   /// It waits for a turn by age from now on.
   void stamp(Txn& txn, uint32_t tenant) const {

@@ -18,6 +18,7 @@ void copy_place(Txn& txn, Place& to, const Place& from) {
   put(txn, to.stamp, from.stamp.get());
   put(txn, to.ranks, from.ranks.get());
   put(txn, to.first, from.first.get());
+  put(txn, to.turn_count, from.turn_count.get());
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ uint32_t Seats::first_of(uint32_t i) const {
 }
 
 /// It waits from now on. Needs: it is in no ring now.
-void Seats::stamp(Txn& txn, uint32_t i) const {
+void Seats::begin(Txn& txn, uint32_t i) const {
   const Ranks ranks(region_);
-  if (region_.root.places_used != 0 && ranks.are_kept()) ranks.stamp(txn, i);
+  if (ranks.are_kept()) ranks.begin(txn, i);
 }
 
 /// What a search is to know of a seat. Needs: it is in no ring now.
@@ -81,7 +82,7 @@ void Seats::note_ready(Txn& txn, uint32_t i, uint64_t sets) const {
   put(txn, place.sets, sets ^ kNoPool);
   const Ranks ranks(region_);
   if (!ranks.are_kept()) return;
-  if (!ranks.is_known(i)) ranks.stamp(txn, i);
+  if (!ranks.is_known(i)) ranks.begin(txn, i);
   put(txn, place.first, first_of(i));
 }
 
@@ -150,7 +151,7 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
     if (comes) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
-      stamp(txn, i);
+      begin(txn, i);
     }
     if (!wanted && !seated) return;
     const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
@@ -205,7 +206,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, T
   seat.set(&Tenant::sequence, take_sequence(parent));
   if (rotates && ring_.rotate(txn, lane, seat)) return;
   if (rotates) ring_.remove(txn, lane, i, seat);
-  if (turn == Turn::by_age) stamp(txn, i);
+  if (turn == Turn::by_age) ranks.stamp(txn, i);
   note_ready(txn, i, sets);
   ring_.insert(txn, lane, i, seat);
 }

@@ -202,7 +202,7 @@ class Seats {
   bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
   uint64_t make_sets(Txn& txn, uint32_t tenant) const;
-  void stamp(Txn& txn, uint32_t tenant) const;
+  void begin(Txn& txn, uint32_t tenant) const;
   void note_ready(Txn& txn, uint32_t tenant, uint64_t sets) const;
   bool is_as_noted(uint32_t tenant, uint64_t sets) const;
 

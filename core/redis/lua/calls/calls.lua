@@ -1,7 +1,7 @@
 -- calls - one call of a client: what is read before it and written after it, so that a call that fails has
 -- written nothing.
 local M = {}
-local SCHEMA = '3'
+local SCHEMA = '4'
 local FIRED = 64       -- timers, in one call
 -- Ids and serials that a restarted server may have forgotten to have given: 2^24, or 64 for each ms since then, and 2^37 (24 days
 -- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.
@@ -18,34 +18,34 @@ local function number(bytes) return tonumber(bytes or 0) or 0 end
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead')
   if not root[1] then return nil, redis.error_reply(MISSING) end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
-  local before, n, serial, step = number(root[2]), tonumber(root[3]), tonumber(root[4]), tonumber(root[19] or 1)
+  local before, n, serial, step = number(root[2]), tonumber(root[3]), tonumber(root[4]), tonumber(root[18] or 1)
   local set = settings.of(root[6], root[7])
   if not n or not serial or not step or not set then return nil, redis.error_reply(MISSING) end
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = n, serial = serial,
     sums = records.sums(root[5]), settings = set, run = root[8],
     grace = number(root[9]), waits = number(root[10]), ops = number(root[12]),
-    usual_run = number(root[13]), stamps = number(root[14]), by_age = number(root[15]),
-    limited = number(root[16]), schedules = number(root[17]), rules = number(root[18]), step = step, weight = number(root[20]), opened = number(root[22]) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+    usual_run = number(root[13]), stamps = number(root[14]),
+    limited = number(root[15]), schedules = number(root[16]), rules = number(root[17]), step = step, weight = number(root[19]), opened = number(root[21]) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
-  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[26]) or math.huge}
-  if root[23] then call.crossing = tonumber(root[23]) end
-  if root[24] then
-    call.horizon = events.horizon(root[24])
+  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge}
+  if root[22] then call.crossing = tonumber(root[22]) end
+  if root[23] then
+    call.horizon = events.horizon(root[23])
     if not call.horizon then return nil, redis.error_reply('FQEVENTS kept for no time') end
   end
   if call.opened then call.opened_paths = {} end
-  awaited.read(call, root[25])
+  awaited.read(call, root[24])
   ends.read(call, call.before.ended)
-  lent.read(call, root[21] or '')
+  lent.read(call, root[20] or '')
   -- Of the dead, of those told of after their end, of nodes that time blocks and of pools many queues have none: then nobody
   -- looks for their first.
   call.has_none = redis.call('EXISTS', call.tag .. 'd', call.tag .. 'zt', call.tag .. 'nt', call.tag .. 'p') == 0
-  call.now, call.pace = pace.follow(root[27], before, time.read(keys[1]))
+  call.now, call.pace = pace.follow(root[26], before, time.read(keys[1]))
   return call, nil, before
 end
 
@@ -214,9 +214,7 @@ function M.finish(call)
   if call.usual_run ~= before.usual_run then root[#root + 1], root[#root + 2] = 'usual', call.usual_run end
   for _, each in ipairs(hints_of(call, due, session_end, open, toll)) do root[#root + 1] = each end
   for _, each in ipairs(bells.write(call)) do root[#root + 1] = each end
-  if call.ranked then
-    for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
-  end
+  if call.ranked then root[#root + 1], root[#root + 2] = 'stamps', text.num(call.stamps) end
   if lent_bytes ~= (call.lent_before or '') then root[#root + 1], root[#root + 2] = 'lent', lent_bytes end
   if before.limited ~= call.limited then
     for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end

@@ -10,7 +10,7 @@ local function walk(call, top, most, visit)
   for _ = 1, most do
     local node, m = lost.next_turn(call, top)
     if not node then return end
-    local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call) and 'age' or 'rank'
+    local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call, seats.node(call, top)) and 'age' or 'rank'
     local starts_now = reasons.start(call, starts, node)
     messages.pass_over(call, m, node, top)
     if visit(m, node, starts_now, by) then return end

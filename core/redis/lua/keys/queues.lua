@@ -2,13 +2,29 @@
 local M = {}
 local KEYED = -1099511627776  -- before every priority
 
+-- The beginning of a key, by which it is compared, whatever was typed for that value: as order_of_sort_key() of
+-- core/base/sort_key.h.
+local NUMBER, TIME, NEGATIVE, ZERO, TIME_BYTES = 16, 32, 0, 1, 13
+local function order_of_key(key)
+  local kind, sign = string.byte(key, 1, 2)
+  if kind == TIME then return string.sub(key, 1, TIME_BYTES) end
+  if kind ~= NUMBER or not sign then return key end
+  if sign == ZERO then return string.sub(key, 1, 2) end
+  for at = 5, #key do
+    local byte = string.byte(key, at)
+    if sign == NEGATIVE then byte = 255 - byte end
+    if byte < 16 or byte % 16 == 0 then return string.sub(key, 1, at) end
+  end
+  return key
+end
+
 -- The place of one: {score, member}. Keys go first, then priorities, then ids.
 function M.place_of(m)
   local id = records.member_of(m)
   if m.fifo then return 0, '\255' .. id end
   if m.key == '' then return 0 - m.priority, '\255' .. id end
   local rank = struct.pack('>I4', 2147483647 - m.priority)
-  return KEYED, '\1' .. string.gsub(m.key, '%z', '\0\255') .. '\0\0' .. rank .. id
+  return KEYED, '\1' .. string.gsub(order_of_key(m.key), '%z', '\0\255') .. '\0\0' .. rank .. id
 end
 local function order_of(member)
   if string.byte(member) == 255 then return text.number_in(member, 2) end

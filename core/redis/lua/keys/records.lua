@@ -202,18 +202,18 @@ function M.node_bytes(n)
   return head .. sets_bytes(n)
 end
 
--- What of a node stands in the rings by rank and by age: its stamps (-1: it never sat), and its entry among its
--- siblings, with the stamp that it had then.
-local RANKS = '<dddBd'
+-- What of a node stands in the rings by rank and by age: its stamps (-1: it never sat), its turns by rank since the last one
+-- by age, and its entry among its siblings, with the stamp that it had then.
+local RANKS = '<dddBBd'
 function M.add_ranks(n, bytes)
-  n.stamp, n.own.stamp = -1, -1
+  n.stamp, n.own.stamp, n.turns = -1, -1, 0
   if not bytes then return end
   local has_entry, score, at
-  n.stamp, n.own.stamp, n.rank_stamp, has_entry, score, at = struct.unpack(RANKS, bytes)
+  n.stamp, n.own.stamp, n.rank_stamp, n.turns, has_entry, score, at = struct.unpack(RANKS, bytes)
   if has_entry == 1 then n.rank = {score, string.sub(bytes, at)} end
 end
 function M.ranks_bytes(n)
-  return struct.pack(RANKS, n.stamp, n.own.stamp, n.rank_stamp or -1, n.rank and 1 or 0, n.rank and n.rank[1] or 0) ..
+  return struct.pack(RANKS, n.stamp, n.own.stamp, n.rank_stamp or -1, n.turns, n.rank and 1 or 0, n.rank and n.rank[1] or 0) ..
     (n.rank and n.rank[2] or '')
 end
 

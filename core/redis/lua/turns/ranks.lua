@@ -13,9 +13,10 @@ local function ring(call, kind, path)
   return call.rank_views[name]
 end
 
-function M.is_turn_by_age(call) return call.ranked and call.settings.ages and call.by_age + 1 >= BY_AGE end
-function M.had_turn(call, by_age)
-  if call.ranked then call.by_age = by_age and 0 or call.by_age + 1 end
+-- Turns are counted for each node `n` that is asked for one: who takes those of one tenant uses up none of the others'.
+function M.is_turn_by_age(call, n) return call.ranked and call.settings.ages and n.turns + 1 >= BY_AGE end
+function M.had_turn(call, n, by_age)
+  if call.ranked then n.turns = by_age and 0 or math.min(n.turns + 1, BY_AGE - 1) end
 end
 
 local function goes_before(a, b)
@@ -125,7 +126,7 @@ end
 
 -- The node at `n` or below whose own first message has the turn, or nil.
 function M.next(call, n)
-  local by_age = M.is_turn_by_age(call)
+  local by_age = M.is_turn_by_age(call, n)
   if pools.any(call) then return (best_by_pools(call, n, by_age)) end
   refresh(call)
   while true do

@@ -65,6 +65,12 @@ local function stamp(call, s)
   s.stamp, call.stamps = call.stamps, call.stamps + 1
 end
 
+-- It has something to serve again, and had nothing.
+local function begin(call, s)
+  s.turns = 0
+  stamp(call, s)
+end
+
 local function take_seat(call, s, p)
   s.seated = true
   if call.ranked then
@@ -122,7 +128,7 @@ local function settle(call, s, p, cost, at, group)
     local wanted = count > 0 and not s.blocked
     if cost and not s.seated and (count == 1 or (group and not s.own)) then
       s.tag = newcomer_tag(s, p, cost, at)
-      stamp(call, s)
+      begin(call, s)
     end
     s.changed, p.changed = true, true
     if (s.seated or false) == wanted then return stand(call, s.own and s or p) end

@@ -117,7 +117,7 @@ function M.charge(call, n, top, bytes, more)
   local own = n.own
   local cost, ticks = costs.of_start(call, own, bytes)
   local its_turn = more and turns_of(call, n, top)
-  local by_age = not more and ranks.is_turn_by_age(call)
+  local by_age = not more and ranks.is_turn_by_age(call, seats.node(call, top))
   -- Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
   local makes_up = call.settings.fair_by == costs.TIME and not call.ranked
   own.count = own.count - 1
@@ -142,7 +142,7 @@ function M.charge(call, n, top, bytes, more)
     s, p = p, above(call, p)
   end
   if p.path ~= '' then settle(call, p, above(call, p)) end
-  if not more then ranks.had_turn(call, by_age) end
+  if not more then ranks.had_turn(call, p, by_age) end
   return ticks
 end
 
