@@ -48,6 +48,19 @@ std::string edits(size_t count) {
 
 }  // namespace
 
+TEST_CASE("a message is edited however many are due before it, and nobody is said to change it") {
+  SpoolFixture q;
+  q.sync_lazily();
+  constexpr size_t kMany = 210'000, kBatch = 1'000;
+  std::vector<NewMessage> batch(kBatch);
+  for (NewMessage& each : batch) each.delay_ms = 1'000;
+  for (size_t pushed = 0; pushed < kMany; pushed += kBatch)
+    REQUIRE(q.door().push(batch, {.durability = Durability::lazy}).ok());
+  q.clock.advance(1'000);
+  edit(q, kMany, 5);
+  CHECK(q.get(kMany).priority == 5);
+}
+
 #ifdef FQ_FAULT_POINTS
 TEST_CASE("a message that was edited often is told of, and edited once more, in steps as many as its edits") {
   SpoolFixture q;

@@ -113,7 +113,7 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     Result<void> took = locked([&]() -> Result<void> {
       taken_.resize(kept);
       if (group_.segment != link_.segments_seen()) group_ = {.segment = link_.segments_seen()};
-      gate().fire_timers(now);
+      gate().fire_timers(gate().latest(now));
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().tenants().find(request.tenant);
@@ -124,9 +124,11 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
         obstacle = take_some(request, *from, now, kept, bytes);
       if (request.watch) reply.more = schedule().turns().next(from.value_or(kRootTenant)).has_value();
       int64_t timer_ms = schedule().timers().next_ms();
-      more_due = timer_ms <= now.boot_ms;
+      // By the time that was taken by: what has expired by then is to be seen to first.
+      const int64_t now_ms = gate().latest(now).boot_ms;
+      more_due = timer_ms <= now_ms;
       timer_ms = std::min(timer_ms, dead_letters_.due_ms());
-      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
+      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now_ms);
       return {};
     });
     if (took.ok() && obstacle != Obstacle::none) {

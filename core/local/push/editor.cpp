@@ -22,16 +22,17 @@ bool changes_time(const MessagePatch& patch) { return patch.delay_ms || patch.at
 
 Result<SettleStatus> Editor::look(MessageId id, Draft& draft) {
   SettleStatus status = SettleStatus::gone;
-  FQ_TRY(locked([&]() -> Result<void> {
-    gate().fire_timers(gate().now());
+  bool in_transit = false;
+  FQ_TRY(locked_when_fired([&](const Now& now) {
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     status = slot ? SettleStatus::ok : SettleStatus::gone;
-    if (!slot) return {};
+    if (!slot) return false;
     draft.before.look(link_, *slot);
     if (draft.before.snapshot().slot_state == SlotState::leased) status = SettleStatus::stale;
-    if (draft.before.snapshot().in_transit) return refuse_in_transit(id);
-    return {};
+    in_transit = draft.before.snapshot().in_transit;
+    return schedule().timers().is_due(schedule().messages().entry(*slot), now.boot_ms);
   }));
+  if (in_transit) return refuse_in_transit(id);
   return status;
 }
 

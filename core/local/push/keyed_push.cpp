@@ -87,7 +87,7 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   const std::optional<SlotIndex> slot = schedule().messages().find(plan.id);
   if (!slot) throw RegionDamaged{"a key is held by no message"};
   const Entry& entry = schedule().messages().entry(*slot);
-  plan.fate = Fate::unknown;
+  plan.fate = Fate::due;
   if (schedule().timers().is_due(entry, now.boot_ms)) return plan;
   plan.item_position = entry.item_position;
   plan.event_position = entry.event_position;
@@ -108,7 +108,7 @@ bool KeyedPush::judge_all(std::span<const NewMessage> messages, const KeyedBatch
   bool known = true;
   for (size_t i = 0; i < messages.size(); ++i) {
     plans[i] = judge(messages[i], batch.hashes[i], now);
-    known &= plans[i].fate != Fate::unknown;
+    known &= is_known(plans[i]);
     const size_t first = batch.first[i];
     // The first with a key notes which one of the batch is the message that has it.
     size_t& placed = plans[first].same_as;
@@ -155,12 +155,10 @@ Result<PushReply> KeyedPush::push(std::span<const NewMessage> messages, bool laz
     if (attempt == kTriesMax) return refuse_busy();
     bool known = false;
     uint64_t tail = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
-      const Now now = gate().now();
-      gate().fire_timers(now);
+    FQ_TRY(locked_when_fired([&](const Now& now) {
       known = judge_all(messages, batch, now, plans);
       tail = header().tail;
-      return {};
+      return std::any_of(plans.begin(), plans.end(), [](const Plan& plan) { return plan.fate == Fate::due; });
     }));
     appended.end = tail;
     if (!known) FQ_TRY(flusher().wait_durable(tail));
@@ -204,6 +202,7 @@ Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, cons
     const Plan& plan = plans[i];
     switch (plan.fate) {
       case Fate::unknown:
+      case Fate::due:
       case Fate::missing:
       case Fate::moving:
       case Fate::fresh:
@@ -248,15 +247,13 @@ Result<PushResult> KeyedPush::replace_or_push(const NewMessage& message, const K
   for (int attempt = 0; attempt < kTriesMax; ++attempt) {
     Plan plan;
     uint64_t tail = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
-      const Now now = gate().now();
-      gate().fire_timers(now);
+    FQ_TRY(locked_when_fired([&](const Now& now) {
       plan = judge(message, hash, now);
       tail = header().tail;
-      return {};
+      return plan.fate == Fate::due;
     }));
     end = std::max(end, tail);
-    if (plan.fate == Fate::unknown) FQ_TRY(flusher().wait_durable(tail));
+    if (!is_known(plan)) FQ_TRY(flusher().wait_durable(tail));
     if (plan.fate == Fate::duplicate) return PushResult{PushStatus::duplicate, plan.id};
     if (plan.fate == Fate::replace) {
       FQ_TRY_SET(const bool replaced, replace(message, plan, lazy, end));

@@ -37,6 +37,7 @@ class KeyedPush : private Linked {
  private:
   enum class Fate {
     unknown,    // it rests on what is not applied yet
+    due,        // on a message whose time has come, and that is not seen to yet
     fresh,      // a message of its own
     same,       // as one before it in this batch
     behind,     // accepted too, and held until the one that runs has ended
@@ -77,6 +78,7 @@ class KeyedPush : private Linked {
   Plan judge(const NewMessage& message, const KeyHash& hash, const Now& now);
   bool judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
                  std::vector<Plan>& plans);
+  static bool is_known(const Plan& plan) { return plan.fate != Fate::unknown && plan.fate != Fate::due; }
   KeyedBatch key_batch(std::span<const NewMessage> messages);
   Result<PushReply> reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
                              const std::vector<Plan>& plans, const Appended& appended, bool lazy);

@@ -100,6 +100,12 @@ Now Gate::now() const {
   return {boot_ms, boot_ms + header.wall_minus_boot_ms.peek()};
 }
 
+Now Gate::latest(const Now& read) const {
+  const SegmentHeader& header = store_.header();
+  const int64_t boot_ms = std::max(read.boot_ms, header.last_boot_ms.get());
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+}
+
 Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
   // Another process may have read its clock later and got the lock first.

@@ -86,6 +86,8 @@ class Gate {
 
   /// Reads the clock.
   Now now() const;
+  /// `read`, or the time that an earlier holder of the lock used, where that is later. Needs: the lock.
+  Now latest(const Now& read) const;
   /// `read` as the holder of the lock may use it: never before what an earlier holder used, and read anew
   /// where the lock had to be waited for.
   Now in_order(Txn& txn, const Now& read);

@@ -88,6 +88,20 @@ class Linked {
   Result<void> locked(Work&& body) {
     return link_.locked(std::forward<Work>(body));
   }
+  /// The same once timers were fired, for a body that says whether what it looks at is due itself: as long as
+  /// much else is due before it, that is fired first, each time under a hold of its own.
+  template <class Look>
+  Result<void> locked_when_fired(Look&& look) {
+    for (bool again = true; again;) {
+      FQ_TRY(locked([&]() -> Result<void> {
+        const Now now = gate().now();
+        const bool fired = gate().fire_timers(now);
+        again = look(now) && fired;
+        return {};
+      }));
+    }
+    return {};
+  }
   Store& store() { return link_.store(); }
   SegmentHeader& header() { return link_.header(); }
   Schedule& schedule() { return link_.schedule(); }
