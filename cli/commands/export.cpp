@@ -47,7 +47,7 @@ class Exporting {
         if (now) FQ_TRY(write(*message));
         if (!now) later.push_back(id);
       }
-    } while (!from.text.empty());
+    } while (goes_on(from));
     for (const MessageId id : later) FQ_TRY(write_behind_named(id));
     return {};
   }
@@ -64,7 +64,7 @@ class Exporting {
         if (each.of_file) continue;
         FQ_TRY(write(each));
       }
-    } while (!from.text.empty());
+    } while (goes_on(from));
     return {};
   }
 
@@ -195,7 +195,7 @@ Result<SetByHand> settings_of(Queue& queue) {
     FQ_TRY_SET(OverridePage page, queue.policy_overrides(from, kIdsPerPage));
     from = page.next;
     for (PolicyOverride& each : page.overrides) settings.all.push_back(std::move(each));
-  } while (!from.text.empty());
+  } while (goes_on(from));
   settings.paused = take_out_pause(settings.all);
   return settings;
 }

@@ -11,6 +11,7 @@
 #include "cli/session/filter.h"
 #include "cli/session/patience.h"
 #include "cli/session/selection.h"
+#include "cli/terminal/signals.h"
 #include "cli/views/job_table.h"
 #include "cli/views/message_view.h"
 #include "cli/views/top/watch.h"
@@ -155,7 +156,7 @@ class JobList {
       for (const MessageInfo& message : page.messages) FQ_TRY(tell(message));
       if (left != nullptr) *left -= page.messages.size();
       from = std::move(page.next);
-    } while (!from.text.empty());
+    } while (goes_on(from));
     return {};
   }
 
@@ -171,7 +172,7 @@ class JobList {
         --left;
       }
       from = std::move(page.next);
-    } while (left > 0 && !from.text.empty());
+    } while (left > 0 && goes_on(from));
     return {};
   }
 

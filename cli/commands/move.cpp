@@ -10,6 +10,7 @@
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
 #include "cli/session/selection.h"
+#include "cli/terminal/signals.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"
 
@@ -70,7 +71,7 @@ Result<std::vector<MessageId>> select_all(Queue& queue, const Selection& selecti
       FQ_TRY_SET(IdPage page, queue.select(filter, from, kMovePage));
       ids.insert(ids.end(), page.ids.begin(), page.ids.end());
       from = std::move(page.next);
-    } while (!from.text.empty());
+    } while (goes_on(from));
   }
   // One that changed its state meanwhile was found twice.
   std::sort(ids.begin(), ids.end());

@@ -12,6 +12,7 @@
 #include "cli/session/filter.h"
 #include "cli/session/selection.h"
 #include "cli/session/session.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"
 
@@ -88,7 +89,7 @@ class Peeking {
         for (const MessageInfo& message : page.messages) FQ_TRY(write(message));
         left -= std::min<uint64_t>(left, page.messages.size());
         from = std::move(page.next);
-      } while (!from.text.empty());
+      } while (goes_on(from));
     }
     FQ_TRY(session_.out().write(table_.text(screen_of(session_.out()))));
     FQ_TRY(session_.out().flush());

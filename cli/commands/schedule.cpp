@@ -16,6 +16,7 @@
 #include "cli/requests/typed_payload.h"
 #include "cli/session/session.h"
 #include "cli/terminal/input.h"
+#include "cli/terminal/signals.h"
 #include "cli/views/schedule_view.h"
 #include "cli/words/command.h"
 #include "cli/words/subcommand.h"
@@ -175,7 +176,8 @@ Result<Exit> list(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
   std::vector<ToldSchedule> all;
-  for (Cursor from;;) {
+  Cursor from;
+  do {
     FQ_TRY_SET(SchedulePage page, schedules->list(from, kPage));
     for (ScheduleInfo& info : page.schedules) {
       ToldSchedule one{std::move(info), ""};
@@ -184,9 +186,8 @@ Result<Exit> list(const Arguments& arguments, Session& session) {
       if (json) FQ_TRY(session.out().write(schedule_json(one, session.queue_name())));
       all.push_back(std::move(one));
     }
-    if (page.next.text.empty()) break;
-    from = page.next;
-  }
+    from = std::move(page.next);
+  } while (goes_on(from));
   if (!all.empty() && !json && !names_only)
     FQ_TRY(session.out().write(schedule_table(all, system_clock().wall_ms(), screen_of(session.out()))));
   FQ_TRY(session.out().flush());

@@ -10,6 +10,7 @@
 #include "cli/views/message_view.h"
 #include "cli/views/step_view.h"
 #include "cli/session/session.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
 #include "cli/words/values.h"
@@ -30,7 +31,7 @@ Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageInfo& message)
     if (!page.tenant.empty()) message.tenant = std::move(page.tenant);
     for (HistoryEvent& event : page.events) events.push_back(std::move(event));
     from = std::move(page.next);
-  } while (!from.text.empty());
+  } while (goes_on(from));
   return events;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/requests/recorded_events.h"
 #include "cli/session/session.h"
 #include "cli/terminal/input.h"
+#include "cli/terminal/signals.h"
 #include "cli/views/simulate_view.h"
 #include "cli/words/command.h"
 #include "cli/words/local_time.h"
@@ -129,6 +130,12 @@ void say_assumptions(const Recording& recording, uint32_t slots, bool slots_give
       " from the first start on, and that a run takes as long as it did, however many run at once");
 }
 
+/// As long as it takes: signals come through, for it holds nothing but memory of its own.
+Report played(Load& load, const Policy& policy, uint32_t slots, Simulation::Starts starts) {
+  const LetSignalsThrough now;
+  return Simulation(load, policy, slots, starts).run();
+}
+
 Result<Compared> replay(const SimulateRequest& request, Session& session, Recording& recording) {
   // Where there is another policy the own one is only what happened under, and need not be there.
   FQ_TRY_SET(const Policy own, own_policy(session));
@@ -139,8 +146,8 @@ Result<Compared> replay(const SimulateRequest& request, Session& session, Record
   const uint32_t slots = request.slots.value_or(recording.most_at_once());
   say_assumptions(recording, slots, request.slots.has_value());
   Compared compared;
-  compared.before = Simulation(recording, own, slots, Simulation::Starts::as_recorded).run();
-  compared.after = Simulation(recording, changed, slots, Simulation::Starts::by_turn).run();
+  compared.before = played(recording, own, slots, Simulation::Starts::as_recorded);
+  compared.after = played(recording, changed, slots, Simulation::Starts::by_turn);
   return compared;
 }
 
@@ -152,7 +159,7 @@ Result<Compared> invent(const SimulateRequest& request, const Session& session) 
   say("simulate: assumed: " + counted(slots, "slot") +
       ", messages that come at any time, and that a run takes as long however many run at once");
   Compared compared;
-  compared.after = Simulation(load, policy, slots, Simulation::Starts::by_turn).run();
+  compared.after = played(load, policy, slots, Simulation::Starts::by_turn);
   return compared;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
 #include "cli/session/selection.h"
+#include "cli/terminal/signals.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
@@ -45,7 +46,7 @@ Result<std::vector<MessageId>> unfinished(Queue& queue, Filter filter) {
       FQ_TRY_SET(IdPage page, queue.select(filter, from, kIdsPage));
       ids.insert(ids.end(), page.ids.begin(), page.ids.end());
       from = std::move(page.next);
-    } while (!from.text.empty());
+    } while (goes_on(from));
   }
   // One that changed its state meanwhile was found twice.
   std::sort(ids.begin(), ids.end());

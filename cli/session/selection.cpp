@@ -115,7 +115,7 @@ Result<void> cancel_held(Queue& queue, const Selection& selection, uint64_t& cha
     FQ_TRY_SET(const IdPage page, queue.select(filter, from, kChangesPage));
     ids.insert(ids.end(), page.ids.begin(), page.ids.end());
     from = page.next;
-  } while (!from.text.empty());
+  } while (goes_on(from));
   std::sort(ids.begin(), ids.end(), std::greater<>());
   for (size_t at = 0; at < ids.size(); at += kChangesPage) {
     const size_t count = std::min(kChangesPage, ids.size() - at);

@@ -127,6 +127,11 @@ LetInterruptThrough::LetInterruptThrough() {
 
 LetInterruptThrough::~LetInterruptThrough() { ::sigprocmask(SIG_BLOCK, &mask_blocked, nullptr); }
 
+bool goes_on(const Cursor& next) {
+  const LetSignalsThrough now;
+  return !next.text.empty();
+}
+
 void die_by_caught_signal() {
   if (caught_signal != 0) die_by(caught_signal);
 }

@@ -59,6 +59,10 @@ class LetInterruptThrough {
   LetInterruptThrough& operator=(const LetInterruptThrough&) = delete;
 };
 
+/// Whether a list goes on at this cursor. Signals come through: a long one is read page by page, and written
+/// to a file, without a wait in which they would.
+bool goes_on(const Cursor& next);
+
 /// Dies by the signal that was caught. Returns when there was none.
 void die_by_caught_signal();
 

@@ -126,6 +126,11 @@ gives 1 '' fq -q rests pop
 seq 30 | fq push -q many --lines >/dev/null
 is 'ten of a look, and of what comes next' '10 10' "$(fq -q many peek --json | wc -l) $(fq -q many explain --json | jq -s '[.[] | select(.about == "next")] | length')"
 is 'or all' '30 30' "$(fq -q many peek -n unlimited --json | wc -l) $(fq -q many jobs -n unlimited --json | wc -l)"
+seq 20000 | fq -q long push --lines >/dev/null
+"$FQ" -q long peek -n unlimited --json >"$work/long" & reader=$!
+await test -s "$work/long"
+kill -TERM $reader; wait $reader
+is 'a long list in a file ends where that is asked for' '143 true' "$? $(jq -n '$n < 20000' --argjson n "$(wc -l <"$work/long")")"
 is 'what is put out is what is read' '31 31' "$(fq -q many push --tag k=v -p 5 --delay 1h a >/dev/null; fq -q many peek -n unlimited --state all --json | fq push -q back --ndjson | wc -l) $(fq -q back peek -n unlimited --state all --json | wc -l)"
 gives 0 '' fq -q many cancel --tag k=v
 # A message as it is told is pushed as it was: what it waits for, and until when.

@@ -97,6 +97,17 @@ gives 1 'there is none' fq simulate
 # An hour of it, where nothing else is said.
 is 'for an hour' true "$(simulate --load a:1/s,run=1ms | of_all '.after.count > 3300 and .after.count < 3900')"
 
+# It may take long, and is told to end: at once, with nothing printed.
+told_to_end() { # SIGNAL
+  : >"$work/err"
+  env --default-signal="$1" "$FQ" simulate --load a:1000/s,run=1ms >"$work/out" 2>"$work/err" & simulator=$!
+  await grep -q assumed "$work/err"
+  kill -s "$1" "$simulator"; wait "$simulator"
+  echo "$? $(cat "$work/out")"
+}
+is 'Ctrl-C' '130 ' "$(told_to_end INT)"
+is 'TERM' '143 ' "$(told_to_end TERM)"
+
 # An invented load; the policy of the spool holds, and no queue is needed.
 is 'half the slots that it takes' true "$(simulate --load a:2/s,run=1s --for 10m | of_all '.after.wait_ms.p50 > 60000 and .before == null')"
 is 'and as many as it takes' true "$(simulate --load a:2/s,run=1s --for 10m -j 20 | of_all '.after.wait_ms.max == 0')"
