@@ -284,4 +284,20 @@ TEST_CASE("a queue of many shards is removed without a key left") {
   CHECK(s.queue->get(MessageId{1024}).error().kind == ErrorKind::missing);
 }
 
+TEST_CASE("a queue of shards is idle at once where only time had to do something") {
+  FakeClock clock;
+  Sharded s(4, told_time_engine(), &clock);
+  const bool held = GENERATE(true, false);
+  for (const std::string tenant : {"a", "b", "c"}) {
+    NewMessage message = message_for(tenant);
+    if (!held) message.ttl_ms = 1'000;
+    answered(s.queue->push({&message, 1}));
+  }
+  if (held)
+    answered(s.queue->lease({.want = 9, .hold = Hold::duration, .hold_ms = 1'000, .attempts_max = 1}));
+  CHECK(answered(s.queue->await_end({.until_idle = true, .wait_ms = 0})) == EndStatus::timed_out);
+  clock.advance(1'000);
+  CHECK(answered(s.queue->await_end({.until_idle = true, .wait_ms = 0})) == EndStatus::ended);
+}
+
 }  // namespace fq::test
