@@ -31,6 +31,9 @@ struct Checked {
     bytes.replace(at, sizeof number, std::string(reinterpret_cast<const char*>(&number), sizeof number));
     command(server, {"HSET", hash, field, bytes});
   }
+  void put_in(const std::string& key, size_t at, const std::string& bytes) {
+    command(server, {"SETRANGE", key, std::to_string(at), bytes});
+  }
   bool finds(std::string_view what) {
     for (const std::string& line : answered(queue->check()).findings.lines) {
       if (line.find(what) != std::string::npos) return true;
@@ -281,6 +284,69 @@ TEST_CASE("a tenant that is not among those that run, or have something ready, i
   REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
   REQUIRE(command(c.server, {"DEL", key_of(GENERATE("rn", "tn"))}).number == 1);
   CHECK(c.finds("tenant a: is not listed by what it has"));
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(c.is_well());
+}
+
+TEST_CASE(
+    "a tenant with another weight or limit than is set is found, and has what is set again by a repair") {
+  Checked c;
+  const std::string three("\0\0\0\0\0\0\x08\x40", 8);
+  Policy file;
+  file.tenants.push_back({"*", {{PolicyKey::weight, 2'000, 0, {}}}});
+  REQUIRE(c.queue->policy_load(file, {.inode = 1}).ok());
+  c.set("a", PolicyKey::concurrency, 1);
+  c.set("a", PolicyKey::max_messages, 5);
+  push_one(*c.queue, "a", "1");
+  push_one(*c.queue, "a", "2");
+  push_one(*c.queue, "b", "3");
+  REQUIRE(c.is_well());
+  const std::string who = GENERATE(std::string("a"), std::string("b"));
+  const int what = GENERATE(range(0, 4));
+  CAPTURE(who, what);
+  if (what == 0) c.put_in(key_of("n:" + who), 42, three);  // its weight
+  if (what == 1) c.put_in(key_of("n:" + who), 1, std::string(1, static_cast<char>(who == "a" ? 0x99 : 0x8b)));
+  if (what == 2 && who == "a") c.put_in(key_of("n:a"), 138, three);  // its concurrency
+  if (what == 3 && who == "a") command(c.server, {"HDEL", key_of("am"), "a"});
+  if (what < 2 || who == "a") {
+    CHECK(c.finds("tenant " + who + ": has another weight or limit than is set"));
+    CHECK_FALSE(answered(c.queue->check({.repair = true})).repairs.empty());
+  }
+  CHECK(c.is_well());
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 2);
+  CHECK(c.is_well());
+}
+
+TEST_CASE("a queue with another limit than is set is found, and has what is set again by a repair") {
+  Checked c;
+  c.set("", PolicyKey::concurrency, 1);
+  push_one(*c.queue, "a", "1");
+  push_one(*c.queue, "a", "2");
+  REQUIRE(c.is_well());
+  c.put_in(key_of("n:"), 138, std::string("\0\0\0\0\0\0\x08\x40", 8));
+  CHECK(c.finds("the queue: has another weight or limit than is set"));
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 1);
+}
+
+TEST_CASE("among many tenants and many rules the one that does not follow them is found in many calls") {
+  Checked c;
+  constexpr int kTenants = 300, kRules = 400;
+  Policy file;
+  for (int i = 0; i < kRules; ++i)
+    file.tenants.push_back({"t*x" + std::to_string(i), {{PolicyKey::weight, 2'000, 0, {}}}});
+  REQUIRE(c.queue->policy_load(file, {.inode = 1}).ok());
+  for (int i = 0; i < kTenants; ++i) push_one(*c.queue, "t" + std::to_string(i), "x");
+  REQUIRE(c.is_well());
+  c.put_in(key_of("n:t299"), 42, std::string("\0\0\0\0\0\0\x08\x40", 8));
+  const auto calls = [&] {
+    const std::string info = command(c.server, {"INFO", "commandstats"}).text,
+                      begin = "cmdstat_fcall_ro:calls=";
+    return std::strtoull(info.c_str() + info.find(begin) + begin.size(), nullptr, 10);
+  };
+  const uint64_t before = calls();
+  CHECK(c.finds("tenant t299: has another weight or limit than is set"));
+  CHECK(calls() - before > kTenants * kRules / 8'192);
   CHECK(answered(c.queue->check({.repair = true})).findings.empty());
   CHECK(c.is_well());
 }

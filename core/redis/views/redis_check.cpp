@@ -22,17 +22,18 @@ Result<void> RedisCheck::look_at(const std::vector<std::string>& names, std::str
   for (const std::string& name : names) {
     if (name.starts_with(begin) && seen_.insert(name).second) wanted.push_back(name.substr(begin.size()));
   }
-  for (size_t from = 0; from < wanted.size(); from += kKeysPerCall) {
+  for (size_t from = 0; from < wanted.size();) {
     ArgumentList arguments;
     arguments.borrow(look);
     for (size_t i = from; i < std::min(wanted.size(), from + kKeysPerCall); ++i) arguments.borrow(wanted[i]);
-    FQ_TRY(take(arguments.words()));
+    FQ_TRY_SET(const size_t done, take(arguments.words()));
+    from += std::max<size_t>(1, done);
   }
   return {};
 }
 
-/// What one look says.
-Result<void> RedisCheck::take(const std::vector<std::string_view>& look) {
+/// What one look says, and of how many of those that it was to be.
+Result<size_t> RedisCheck::take(const std::vector<std::string_view>& look) {
   FQ_TRY_SET(const Reply reply, shard_.look(look));
   const Reply& told = reply.at(1);
   changes_.insert(told.at(0).text);
@@ -42,7 +43,7 @@ Result<void> RedisCheck::take(const std::vector<std::string_view>& look) {
     Unpacker counts(tenant.at(1).text);
     for (int64_t& each : of_tenants_[tenant.at(0).text]) each += counts.whole();
   }
-  return {};
+  return static_cast<size_t>(told.at(4).number);
 }
 
 Result<void> RedisCheck::compare_tenants() {

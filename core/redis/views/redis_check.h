@@ -24,7 +24,7 @@ class RedisCheck {
  private:
   /// Of these names of keys those that begin so, `look`ed at.
   Result<void> look_at(const std::vector<std::string>& names, std::string_view begin, std::string_view look);
-  Result<void> take(const std::vector<std::string_view>& look);
+  Result<size_t> take(const std::vector<std::string_view>& look);
   Result<void> look_at_index();
   Result<void> compare_sums();
   Result<void> compare_tenants();

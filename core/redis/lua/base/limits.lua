@@ -78,6 +78,12 @@ function M.set(l, values, now)
   return l
 end
 
+-- Whether they let as many through, whatever is left of them.
+function M.are_same(one, other)
+  return one.concurrency == other.concurrency and one.rate_count == other.rate_count and
+    one.rate_span == other.rate_span and one.burst == other.burst
+end
+
 M.interval = interval
 
 return M

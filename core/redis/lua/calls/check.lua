@@ -51,7 +51,7 @@ local function message(call, id)
 end
 
 -- ids. reply: how many changes there were; how many of these there are by state; what is wrong; of each tenant the same
--- by state, and bytes of those that are not dead.
+-- by state, and bytes of those that are not dead; how many of the ids it was.
 function M.messages(call, args)
   local states, faults, tenants, found = {0, 0, 0, 0, 0}, {}, {}, {}
   for at = 2, #args do
@@ -66,10 +66,11 @@ function M.messages(call, args)
     for _, fault in ipairs(wrong or {}) do faults[#faults + 1] = fault end
   end
   for path, tenant in pairs(tenants) do found[#found + 1] = {path, struct.pack('<dddddd', unpack(tenant))} end
-  return {text.num(call.ops), states, faults, found}
+  return {text.num(call.ops), states, faults, found, #args - 1}
 end
 
--- from. reply: likewise, of those that the index names and that have no record, and where the next page begins ('': nowhere).
+-- from. reply: likewise, of those that the index names and that have no record, and at last where the next page begins ('':
+-- nowhere).
 local PAGE = 512
 function M.index(call, args)
   local faults, from = {}, tonumber(args[2])
@@ -92,6 +93,7 @@ function M.faults_of(call, path)
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
   if n.own.run ~= sums.of_tenant(call, path).leased then faults[#faults + 1] = 'counts others that run than are leased' end
   if n.run ~= seats.runs_below(call, n) then faults[#faults + 1] = 'counts other runs than there are at and below it' end
+  if not terms.is_well(call, n) then faults[#faults + 1] = 'has another weight or limit than is set' end
   if not seats.is_listed(call, n) then faults[#faults + 1] = 'is not listed by what it has' end
   for _, fault in ipairs(tree.faults_of(call, n)) do faults[#faults + 1] = fault end
   if call.ranked and not ranks.is_well(call, n) then faults[#faults + 1] = 'stands by rank where it should not' end
@@ -104,16 +106,17 @@ function M.faults_of(call, path)
   return faults
 end
 
--- paths. reply: likewise, without states.
+-- paths. reply: likewise, without states; and how many of them it was.
 function M.nodes(call, args)
-  local faults = {}
-  for at = 2, #args do
-    local path = args[at]
+  local faults, done = {}, 0
+  while done < #args - 1 and not rules.have_matched_enough(call) do
+    local path = args[done + 2]
     for _, fault in ipairs(M.faults_of(call, path)) do
       faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
     end
+    done = done + 1
   end
-  return {text.num(call.ops), {}, faults}
+  return {text.num(call.ops), {}, faults, {}, done}
 end
 
 -- What is kept of limits. reply: likewise.

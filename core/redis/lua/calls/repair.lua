@@ -159,6 +159,7 @@ local function mend_node(call, path)
   own = n.own
   idle.mend(call, n)
   if n.is_new then make_node(call, n, rings.key(call, path, '')) end
+  terms.mend(call, n)
   local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
   own.count, own.run = ready, runs
   for name, is_in in pairs({tn = ready > 0, rn = runs > 0}) do
@@ -181,9 +182,10 @@ end
 local function mend_nodes(call, args)
   for at = 4, #args do
     local path = args[at]
-    if #check.faults_of(call, path) > 0 then
-      mend_node(call, path)
-      return {{title(path) .. ': has its turns by what it has ready'}, at - 3}
+    local is_well = #check.faults_of(call, path) == 0
+    if not is_well then mend_node(call, path) end
+    if not is_well or rules.have_matched_enough(call) then
+      return {is_well and {} or {title(path) .. ': has its turns by what it has ready, and by what is set'}, at - 3}
     end
   end
   return {{}, #args - 3}

@@ -187,6 +187,13 @@ function M.set(call, path, values, of_tenant)
   a.messages_max, a.bytes_max, a.changed = most and most[1] or -1, bytes_most and bytes_most[1] or -1, true
 end
 
+-- Whether these values are what is kept of a tenant.
+function M.are_set(call, path, values)
+  local messages, bytes = M.most_of(values)
+  local a = at(call, path) or {messages_max = -1, bytes_max = -1}
+  return a.messages_max == messages and a.bytes_max == bytes
+end
+
 function M.write(call)
   for _, path in ipairs(call.unlimited) do redis.call('HDEL', call.tag .. 'am', path) end
   for path, a in pairs(call.amounts) do

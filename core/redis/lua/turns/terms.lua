@@ -60,18 +60,22 @@ end
 
 local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
 
+local function weight_of(values) return values[WEIGHT] and values[WEIGHT][1] or 1000 end
+local function limited_of(values) return values[LIMITED] and values[LIMITED][1] or 0 end
+local function pool_of(values) return values[POOL] and values[POOL][3] or '' end
+
 -- What holds for a node from now on: values by key, one that is missing is the usual. True: it is in another pool.
 local function set(call, path, values)
   local n = seats.node(call, path)
   if path ~= '' and not n.is_stored and not n.changed and next(values) == nil then return false end  -- as it is anyhow
   n.limits = limits.set(n.limits, values, call.now)
   n.paused = values[PAUSED] ~= nil
-  n.limited = values[LIMITED] and values[LIMITED][1] or 0
-  local pool = values[POOL] and values[POOL][3] or ''
+  n.limited = limited_of(values)
+  local pool = pool_of(values)
   local other_pool = pool ~= n.pool
   n.pool, n.changed = pool, true
   seats.stand(call, n)
-  if path ~= '' then set_weight(call, n, values[WEIGHT] and values[WEIGHT][1] or 1000) end
+  if path ~= '' then set_weight(call, n, weight_of(values)) end
   if path == '' then shares.set_queue(call, values, n.limits) end
   tree.look_again(call, n, call.now)
   return other_pool
@@ -123,6 +127,31 @@ function M.follow(call, paths)
   for path, each in pairs(values) do other_pool = set_tenant(call, path, each) or other_pool end
   if other_pool then count_pools(call) end
   return true
+end
+
+-- What is said of it now, as far as it follows that already; nil: it does not yet, or that cannot be read.
+local function values_of(call, n)
+  if n.path == '' then return call.settings.values end
+  if n.rules ~= math.abs(call.rules) then return nil end
+  local is_read, values = pcall(rules.of, call, n.path)
+  return is_read and values or nil
+end
+-- Whether what holds for it is what is said of it.
+function M.is_well(call, n)
+  local values = values_of(call, n)
+  if not values then return true end
+  local wanted = limits.set(limits.new(), values, call.now)
+  if n.path == '' and call.step > 1 then limits.take_rate(wanted) end  -- all shards have it together
+  return limits.are_same(wanted, n.limits) and (n.paused or false) == (values[PAUSED] ~= nil) and
+    n.limited == limited_of(values) and n.pool == pool_of(values) and
+    (n.path == '' or (n.weight == weight_of(values) and amounts.are_set(call, n.path, values)))
+end
+-- It is from now on.
+function M.mend(call, n)
+  if M.is_well(call, n) then return end
+  local values = values_of(call, n)
+  n.changed = true
+  if n.path == '' then M.set_queue(call, values) elseif amounts.may_set(call, n.path, values) then M.set_tenant(call, n.path, values) end
 end
 
 return M
