@@ -181,4 +181,37 @@ TEST_CASE("a group that has as many as a call takes is served at once, and the o
   CHECK(answered(queue->lease(grouped)).deliveries.empty());
 }
 
+TEST_CASE(
+    "a check and a repair of messages that wait for many look at so many places in one call, and at all") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr int64_t kHeld = 1'000, kWaits = 64, kPlacesOfCall = 2'048;  // see check.lua
+  NewMessage child = message_for("c");
+  for (int i = 0; i < kWaits; ++i) child.after.push_back(push_one(*queue, "p", "parent"));
+  push_copies(*queue, kHeld, child);
+  REQUIRE(members_of(server, "hd") == kHeld);
+  const auto scores_of_calls = [&](bool repair) {
+    command(server, {"CONFIG", "RESETSTAT"});
+    CHECK(answered(queue->check({.repair = repair})).findings.empty());
+    const std::string stats = command(server, {"INFO", "commandstats"}).text;
+    const auto count = [&](const std::string& name) {
+      const size_t at = stats.find("cmdstat_" + name + ":calls=");
+      return at == std::string::npos ? 0 : std::strtoll(stats.c_str() + stats.find('=', at) + 1, nullptr, 10);
+    };
+    return std::pair(count("zscore"), repair ? count("fcall") : count("fcall_ro"));
+  };
+  const bool repair = GENERATE(false, true);
+  const auto [scores, calls] = scores_of_calls(repair);
+  CHECK(scores >= kHeld * kWaits);
+  CHECK(calls >= kHeld * kWaits / kPlacesOfCall);
+  // One that was lost behind the first page is found.
+  const std::string id = std::to_string(number(child.after.back()));
+  const std::string member = command(server, {"ZRANGE", kBounded + "w:" + id, "-1", "-1"}).items.at(0).text;
+  command(server, {"ZREM", kBounded + "w:" + id, member});
+  CHECK(answered(queue->check()).findings.lines.size() == 1);
+  CHECK(answered(queue->check({.repair = true})).findings.empty());
+  CHECK(answered(queue->check()).findings.empty());
+}
+
 }  // namespace fq::test

@@ -100,11 +100,13 @@ Result<void> RedisRepair::mend_pages_of(std::string_view what, const Words& all)
   return {};
 }
 
+/// Each call does as many of them as it answers.
 Result<void> RedisRepair::mend_in_pages(std::string_view what, const Words& all) {
-  for (size_t from = 0; from < all.size(); from += kNamesPerCall) {
+  for (size_t from = 0; from < all.size();) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), from + kNamesPerCall));
-    FQ_TRY(repair(what, Words(begin, end)));
+    FQ_TRY_SET(const Reply reply, repair(what, Words(begin, end)));
+    from += static_cast<size_t>(std::max<int64_t>(1, reply.at(1).at(1).number));
   }
   return {};
 }
@@ -126,13 +128,7 @@ Result<void> RedisRepair::mend_nodes() {
   std::sort(all.begin(), all.end(), [](const std::string& a, const std::string& b) {
     return depth_of(a) != depth_of(b) ? depth_of(a) > depth_of(b) : a < b;
   });
-  for (size_t from = 0; from < all.size();) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), from + kNamesPerCall));
-    FQ_TRY_SET(const Reply reply, repair("nodes", Words(begin, end)));
-    from += static_cast<size_t>(std::max<int64_t>(1, reply.at(1).at(1).number));
-  }
-  return {};
+  return mend_in_pages("nodes", all);
 }
 
 Result<void> RedisRepair::mend_counts() {

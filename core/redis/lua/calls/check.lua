@@ -1,5 +1,6 @@
 -- check - that what lies in the keys of a shard agrees. A call looks at some messages or nodes as they are now.
 local M = {}
+local PLACES = 2048  -- of messages, in one call: some 8 ms
 
 local function score(call, key, member) return tonumber(redis.call('ZSCORE', call.tag .. key, member) or nil) end
 
@@ -22,7 +23,20 @@ function M.places_of(call, m)
     local id = text.num(wait.id)
     if not wait.closed then places[#places + 1] = {'w:' .. id, name, wait.began, 'what is held for message ' .. id, wait.id} end
   end
+  call.places = (call.places or 0) + #places
   return places
+end
+-- Which other messages have theirs is for the next call.
+function M.has_seen_enough(call) return (call.places or 0) >= PLACES end
+
+-- Each that is named from there on, until that is enough for one call. Returns how many it was.
+local function each(args, is_enough, look_at)
+  local done = 0
+  repeat
+    done = done + 1
+    look_at(args[done + 1])
+  until done >= #args - 1 or is_enough()
+  return done
 end
 
 -- Whether what only the client reads is as long as it says.
@@ -54,8 +68,8 @@ end
 -- by state, and bytes of those that are not dead; how many of the ids it was.
 function M.messages(call, args)
   local states, faults, tenants, found = {0, 0, 0, 0, 0}, {}, {}, {}
-  for at = 2, #args do
-    local state, wrong, m = message(call, tonumber(args[at]))
+  local done = each(args, function() return M.has_seen_enough(call) end, function(id)
+    local state, wrong, m = message(call, tonumber(id))
     if state then
       states[state + 1] = states[state + 1] + 1
       local tenant = tenants[m.path] or {0, 0, 0, 0, 0, 0}
@@ -64,9 +78,9 @@ function M.messages(call, args)
       if state ~= records.DEAD then tenant[6] = tenant[6] + m.bytes + m.step_bytes end
     end
     for _, fault in ipairs(wrong or {}) do faults[#faults + 1] = fault end
-  end
+  end)
   for path, tenant in pairs(tenants) do found[#found + 1] = {path, struct.pack('<dddddd', unpack(tenant))} end
-  return {text.num(call.ops), states, faults, found, #args - 1}
+  return {text.num(call.ops), states, faults, found, done}
 end
 
 -- from. reply: likewise, of those that the index names and that have no record, and at last where the next page begins ('':
@@ -108,14 +122,12 @@ end
 
 -- paths. reply: likewise, without states; and how many of them it was.
 function M.nodes(call, args)
-  local faults, done = {}, 0
-  while done < #args - 1 and not rules.have_matched_enough(call) do
-    local path = args[done + 2]
+  local faults = {}
+  local done = each(args, function() return rules.have_matched_enough(call) end, function(path)
     for _, fault in ipairs(M.faults_of(call, path)) do
       faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
     end
-    done = done + 1
-  end
+  end)
   return {text.num(call.ops), {}, faults, {}, done}
 end
 

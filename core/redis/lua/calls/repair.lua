@@ -18,10 +18,11 @@ local function is_lost(call, m)
   return true
 end
 
--- args: ids. Each is in the places that its record names, and in no other.
+-- args: ids. Each is in the places that its record names, and in no other. Answers how many of them are done.
 local function mend_messages(call, args)
-  local done = {}
-  for at = 4, #args do
+  local done, at = {}, 3
+  repeat
+    at = at + 1
     local m = store.find(call, tonumber(args[at]))
     if m and is_lost(call, m) then
       if m.state ~= records.DEAD then m.state, m.timer, m.living = records.DELAYED, call.now, false end
@@ -44,9 +45,9 @@ local function mend_messages(call, args)
       redis.call('ZADD', call.tag .. 's', text.num(call.now), m.nonce)
       done[#done + 1] = told_of(m.id, 'is held by a session that is not there; it comes back')
     end
-  end
+  until at == #args or check.has_seen_enough(call)
   redis.call('HSET', call.root, 'ended', ends.bytes(call))  -- the next call lets those go
-  return {done}
+  return {done, at - 3}
 end
 
 local NAMES = {t = 'the timetable', d = 'the dead letters', hd = 'what is held', i = 'the index', lv = 'what is held by living'}
