@@ -239,7 +239,7 @@ Result<std::vector<SeenSchedule>> ScheduleBook::see_some(uint32_t from, size_t n
     uint32_t at = from;
     for (uint32_t passed = 0;
          at < timetable.end() && some.size() < some.capacity() && passed < kPassedPerHold; ++at, ++passed) {
-      if (timetable.is_used(at)) reader_.see(at, some.emplace_back());
+      if (timetable.is_used(at)) some.push_back(reader_.see(at));
     }
     next = at < timetable.end() ? at : 0;
     return {};
@@ -321,9 +321,9 @@ Result<std::optional<ScheduleInfo>> ScheduleBook::get(std::string_view name) {
   return std::optional(std::move(info));
 }
 
-Result<void> ScheduleBook::carry_one(const SeenSchedule& seen) {
+Result<void> ScheduleBook::carry_one(SeenSchedule& seen) {
   StoredSchedule stored;
-  FQ_TRY_SET(const bool readable, reader_.read(seen, stored));
+  FQ_TRY_SET(const bool readable, read_walked(link_, reader_, seen, stored));
   if (readable) {
     ScheduledRecord record = record_now(stored, seen);
     record.carried = true;
@@ -353,7 +353,7 @@ Result<void> ScheduleBook::carry() {
            at < timetable.end() && found.size() < found.capacity() && passed < kPassedPerHold;
            ++at, ++passed) {
         const bool old = timetable.is_used(at) && timetable.at(at).record < pin.walk_from;
-        if (old) reader_.see(at, found.emplace_back());
+        if (old) found.push_back(reader_.see(at));
       }
       // Only what is done is passed: a death, or a change meanwhile, leaves it to the next look.
       if (!found.empty()) return {};
@@ -362,7 +362,7 @@ Result<void> ScheduleBook::carry() {
       txn.commit();
       return {};
     }));
-    for (const SeenSchedule& seen : found) FQ_TRY(carry_one(seen));
+    for (SeenSchedule& seen : found) FQ_TRY(carry_one(seen));
     FQ_POINT("schedules.carried");
   }
   end_ = 0;

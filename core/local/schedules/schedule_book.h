@@ -39,7 +39,7 @@ class ScheduleBook : private Linked {
   Result<std::vector<SeenSchedule>> see_some(uint32_t from, size_t n, uint32_t& next);
   Result<std::vector<std::string>> all_names();
   Result<ScheduleInfo> describe(const SeenSchedule& seen);
-  Result<void> carry_one(const SeenSchedule& seen);
+  Result<void> carry_one(SeenSchedule& seen);
   Result<void> wait_durable();
 
   Writer& writer_;

@@ -2,9 +2,10 @@
 
 namespace fq {
 
-void ScheduleReader::see(uint32_t index, SeenSchedule& seen) {
+SeenSchedule ScheduleReader::see(uint32_t index) {
   const Timetable timetable = schedule().timetable();
   const Recurring& recurring = timetable.at(index);
+  SeenSchedule seen;
   seen.index = index;
   seen.name_bytes = timetable.name_of(index, seen.text).size();
   seen.record = recurring.record;
@@ -18,6 +19,7 @@ void ScheduleReader::see(uint32_t index, SeenSchedule& seen) {
   seen.last_wall_ms = recurring.last_wall_ms;
   seen.place = stream().table().place(recurring.record);
   seen.written_end = header().ring_start.load(std::memory_order_relaxed);
+  return seen;
 }
 
 Result<bool> ScheduleReader::find(std::string_view name, SeenSchedule& seen) {
@@ -25,7 +27,7 @@ Result<bool> ScheduleReader::find(std::string_view name, SeenSchedule& seen) {
   FQ_TRY(locked([&]() -> Result<void> {
     const uint32_t index = schedule().timetable().find(name);
     found = index != kNoIndex;
-    if (found) see(index, seen);
+    if (found) seen = see(index);
     return {};
   }));
   return found;

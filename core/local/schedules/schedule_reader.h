@@ -37,7 +37,7 @@ class ScheduleReader : private Linked {
   explicit ScheduleReader(Link& link) : Linked(link) {}
 
   /// Needs: the lock, and that the index is one that is used.
-  void see(uint32_t index, SeenSchedule& seen);
+  SeenSchedule see(uint32_t index);
   /// None of this name: false.
   Result<bool> find(std::string_view name, SeenSchedule& seen);
   /// Nothing was done to it since. Needs: the lock.

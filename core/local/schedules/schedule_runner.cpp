@@ -74,7 +74,7 @@ Result<bool> ScheduleRunner::see_due(SeenSchedule& seen) {
     gate().fire_timers(gate().now());
     const uint32_t index = schedule().timetable().first_due();
     due = index != kNoIndex;
-    if (due) reader_.see(index, seen);
+    if (due) seen = reader_.see(index);
     return {};
   }));
   return due;

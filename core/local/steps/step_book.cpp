@@ -257,9 +257,9 @@ Result<StepPush> StepBook::push(const Receipt& receipt, std::string_view name, c
   }
 }
 
-Result<void> StepBook::carry_one(const SeenStep& seen) {
+Result<void> StepBook::carry_one(SeenStep& seen) {
   StoredStep stored;
-  FQ_TRY_SET(const bool readable, reader_.read(seen, stored));
+  FQ_TRY_SET(const bool readable, read_walked(link_, reader_, seen, stored));
   stored.record.carried = true;
   if (readable) encode_stepped(carried_body_, stored.record);
   bool gone = false;
@@ -307,7 +307,7 @@ Result<void> StepBook::carry() {
       txn.commit();
       return {};
     }));
-    for (const SeenStep& seen : found) FQ_TRY(carry_one(seen));
+    for (SeenStep& seen : found) FQ_TRY(carry_one(seen));
     FQ_POINT("steps.carried");
   }
   return {};

@@ -47,7 +47,7 @@ class StepBook : private Linked {
                                                const NewMessage& message);
   SettleStatus judge(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   std::optional<Error> over_limits(const Entry& entry, const SteppedRecord& step);
-  Result<void> carry_one(const SeenStep& seen);
+  Result<void> carry_one(SeenStep& seen);
   std::string step_object(std::string_view name, uint64_t id) {
     return "step '" + std::string(name) + "' of message " + std::to_string(id);
   }
