@@ -220,4 +220,18 @@ TEST_CASE("a schedule that is carried while a failed file is left is not taken f
   q.check_clean();
 }
 
+TEST_CASE("events are told while a failed file is left for another") {
+  SpoolFixture q;
+  push_unsynced(q);
+  fail_file(q);
+  const std::unique_ptr<Queue> other = q.open();
+  EventPage page;
+  {
+    const BeforeRead meanwhile(q.path("journal/2.fqj"), 0, [&] { REQUIRE(other->events({}, page).ok()); });
+    q.push("o");
+  }
+  CHECK(page.notices.empty());
+  CHECK(page.events.size() == 15);
+}
+
 }  // namespace fq::test

@@ -79,9 +79,9 @@ struct EventLog {
     size_t filled = 0;
     std::vector<std::byte> bytes;
   };
-  Bytes at_position() const {
+  MutableBytes at_position() {
     if (position < block.begin || position - block.begin >= block.filled) return {};
-    return Bytes(block.bytes).first(block.filled).subspan(position - block.begin);
+    return MutableBytes(block.bytes).first(block.filled).subspan(position - block.begin);
   }
 
   /// For by_id: the number of its tenant, and whether it has the wanted tag.

@@ -143,7 +143,10 @@ Result<bool> EventStream::next(RecordHeader& header, Bytes& body) {
   EventLog& log = *log_;
   bool fresh = false;  // the block was loaded for this record
   while (log.position < log.end) {
-    if (const auto found = record_at(file_seed(log.block.key), log.at_position(), log.position)) {
+    const MutableBytes rest = log.at_position();
+    // Until what a failed file was to hold is in another one, it has the seal of the failed one in the ring.
+    if (log.block.from_ring && rest.size() >= kRecordHeaderBytes + 8) reseal_record(log.block.key, rest);
+    if (const auto found = record_at(file_seed(log.block.key), rest, log.position)) {
       header = found->header;
       body = found->body;
       return true;
