@@ -31,7 +31,8 @@ Worker::Worker(std::vector<Source> sources, const Options& options, const Voice&
     : options_(options),
       environment_(options),
       out_(STDOUT_FILENO),
-      err_(STDERR_FILENO),
+      own_err_(out_.has_reader_of(STDERR_FILENO) ? std::nullopt : std::make_optional<Passage>(STDERR_FILENO)),
+      err_(own_err_ ? *own_err_ : out_),
       shop_{options, voice, environment_, out_, err_, {}},
       shutdown_(options.grace_ms),
       queues_(std::move(sources), shop_),
@@ -84,10 +85,9 @@ Result<End> Worker::run() {
     watch_passages();
   }
   if (!shutdown_.is_stopping()) notify_.tell("STOPPING=1");
-  const size_t untold = untold_verdicts();
-  if (untold > 0 && !shutdown_.has_failed()) shutdown_.fail(verdicts_lost(untold));
   // What could not be ended keeps its message by what it inherited: not returned, but left behind.
-  queues_.close(slots_.used() > 0);
+  const size_t untold = queues_.close(slots_.used() > 0) + slots_.untold();
+  if (untold > 0 && !shutdown_.has_failed()) shutdown_.fail(verdicts_lost(untold));
   const uint64_t lost_bytes = out_.finish(kFlushMs) + err_.finish(kFlushMs);
   if (lost_bytes > 0) shop_.say(std::to_string(lost_bytes) + " bytes of output were not shown");
   return shutdown_.result();
@@ -186,7 +186,7 @@ std::string Worker::status() {
 
 void Worker::watch_passages() {
   Passage* const passages[] = {&out_, &err_};
-  for (uint32_t i = 0; i < 2; ++i) {
+  for (uint32_t i = 0; i < (own_err_ ? 2 : 1); ++i) {
     if (!passages[i]->holds_something() || passages_watched_[i]) continue;
     passages_watched_[i] = poller_.watch(passages[i]->descriptor(), {Watched::passage, i}, EPOLLOUT);
   }

@@ -41,7 +41,9 @@ class Worker {
   Descriptor signals_;
   Descriptor event_;
   Passage out_;
-  Passage err_;
+  // Where both have one reader, one passage: two would cut each other's lines, wherever he has room again.
+  std::optional<Passage> own_err_;
+  Passage& err_;
   bool passages_watched_[2] = {false, false};
   Workshop shop_;
   Shutdown shutdown_;

@@ -19,6 +19,14 @@ is 'so it does of their standard error, and of what is said about them' '200000 
   (sleep 1; awk '/^[0-9]+$/ { ++lines } /exit 1; buried/ { ++said } END { print lines, said }'))"
 clear_all
 
+# One reader of both: what was cut off where he had no more room goes on before anything else is written.
+seq 12 | fq push --lines --attempts 1 >/dev/null
+# shellcheck disable=SC2016
+is 'of what is on one pipe no line is cut by one of another, however late they are read' '16008 0 12' "$(worker -j4 --drain -- bash -c '
+  for ((n = 0; n < 1000; ++n)); do echo "out $n abcdefghijklmnopqrstuvwxyz0123456789 ."; ((n % 3)) || echo "err ." >&2; done; exit 1' 2>&1 |
+  (sleep 1; dd bs=3000 status=none) | awk '/^fq: .*buried/ { ++said; next } { ++lines } !/^(out|err) .*\.$/ { ++torn } END { print lines, torn + 0, said }')"
+clear_all
+
 # Nobody reads: no more jobs are started, TERM is heard, and what is lost is told.
 mkfifo "$work/pipe"
 exec 8<>"$work/pipe"

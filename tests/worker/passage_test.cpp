@@ -80,6 +80,26 @@ TEST_CASE("what we say stands behind the line that a job has begun, where that e
   CHECK(pipe.drain() == "lastat the end\n");
 }
 
+TEST_CASE("what is said once all is out comes out too, also where a line was left begun") {
+  PipeEnds pipe;
+  Passage passage(pipe.write.get());
+  passage.write("begun");
+  CHECK(passage.finish(0) == 0);
+  passage.say("said\n");
+  CHECK(pipe.drain() == "begunsaid\n");
+}
+
+TEST_CASE("two descriptors have one reader where they are of one pipe or socket") {
+  const PipeEnds pipe, other;
+  const Descriptor same(::fcntl(pipe.write.get(), F_DUPFD_CLOEXEC, 0));
+  const Passage passage(pipe.write.get());
+  CHECK(passage.has_reader_of(same.get()));
+  CHECK_FALSE(passage.has_reader_of(other.write.get()));
+  CHECK_FALSE(passage.has_reader_of(1'000'000));
+  const Sink file;
+  CHECK_FALSE(Passage(file.get()).has_reader_of(file.get()));
+}
+
 TEST_CASE("over the limit what may be said without end is left out and counted, all else is held") {
   PipeEnds pipe;
   Passage passage(pipe.write.get());

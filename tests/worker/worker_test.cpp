@@ -1,8 +1,13 @@
 // worker_test - what the worker's loop does for itself while its queue does not answer.
 
 // System.
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <future>
+#include <thread>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/worker/worker.h"
@@ -43,6 +48,34 @@ class FarQueue final : public ModelQueue {
  private:
   FarServer& server_;
   Ends& ends_;
+};
+
+/// Its disk is slow when a verdict is given: until then the worker has been told to leave at once.
+class SlowQueue final : public ModelQueue {
+ public:
+  using ModelQueue::ModelQueue;
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
+    for (int i = 0; i < 2; ++i) {
+      ::kill(::getpid(), SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    return ModelQueue::settle(items, next);
+  }
+};
+
+/// As in a worker, for threads that are begun meanwhile: it is read, and interrupts nobody.
+class BlockedTerm {
+ public:
+  BlockedTerm() {
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &term, &before_);
+  }
+  ~BlockedTerm() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
 };
 
 Voice quiet_voice(Voice voice) {
@@ -117,6 +150,29 @@ TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that 
   CHECK(lives == "WATCHDOG=1");
   answers.set_value();
   CHECK(ended.get().ok());
+}
+
+TEST_CASE("a verdict that is on its way when a worker is to leave is told, and so is what it says", "[threads]") {
+  const BlockedTerm blocked;
+  Options options;
+  options.command = {"false"};
+  options.attempts = 1;
+  const Surroundings around(options);
+  Voice voice = quiet_voice(around.voice);
+  std::string said;
+  voice.spoken = [&](std::string_view text) {
+    said += text;
+    return std::string();
+  };
+  const auto store = std::make_shared<ModelStore>(system_clock());
+  ModelQueue pushing(store);
+  REQUIRE(pushing.push(std::vector{NewMessage{.tenant = "a"}}, {}).ok());
+  std::vector<Source> sources;
+  sources.push_back({"default", std::make_unique<SlowQueue>(store)});
+  const Result<End> end = work(std::move(sources), options, voice);
+  REQUIRE(end.ok());
+  CHECK(*end == End::killed);
+  CHECK(said.find("exit 1; buried") != std::string::npos);
 }
 
 }  // namespace fq::test

@@ -31,6 +31,10 @@ Books::Books(Source& source, const Options& options, const Voice& voice, const T
 }
 
 Books::~Books() {
+  if (thread_.joinable()) end();
+}
+
+void Books::end() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -144,7 +148,6 @@ bool Books::step() {
   if (passes && !work.stop && goes_on) return try_later(work, served.error());
   const std::lock_guard lock(mutex_);
   news_.failed = std::move(served).error();
-  news_.settled += work.orders.size();
   announce();
   return false;
 }

@@ -76,6 +76,9 @@ class Books {
 
   Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
   ~Books();
+  /// No round is begun any more but one for the verdicts that were ordered, and what is still held goes back.
+  /// After it all news is told, and open_orders() are verdicts that are never given.
+  void end();
 
   // For the main thread. Takes and orders are carried out after the next send(): one wake-up for all.
   void allow(size_t slots);

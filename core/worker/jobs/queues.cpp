@@ -19,12 +19,18 @@ void Queues::open(const Books::Terms& terms, int event) {
   }
 }
 
-void Queues::close(bool abandoned) {
+size_t Queues::close(bool abandoned) {
   if (abandoned) {
     for (Served& each : served_) each.books->abandon();
   }
+  for (size_t i = 0; i < size(); ++i) {
+    served_[i].books->end();
+    for (const std::string& notice : take_news(i).notices) shop_.say(notice);
+  }
+  const size_t untold = open_orders();
   tell_not_acked();
   served_.clear();
+  return untold;
 }
 
 void Queues::tell_not_acked() const {

@@ -18,8 +18,9 @@ class Queues {
   Queues(std::vector<Source> sources, const Workshop& shop) : sources_(std::move(sources)), shop_(shop) {}
 
   void open(const Books::Terms& terms, int event);
-  /// Ends the books. Messages that they hold go back, or are `abandoned`: see Books.
-  void close(bool abandoned);
+  /// Ends the books, and says what they had still to tell. Messages that they hold go back, or are `abandoned`:
+  /// see Books. Returns: how many verdicts were never given.
+  size_t close(bool abandoned);
 
   size_t size() const { return sources_.size(); }
   bool looks_first() const { return looks_first_; }

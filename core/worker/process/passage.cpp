@@ -34,6 +34,12 @@ Passage::Passage(int descriptor) : descriptor_(descriptor) {
   own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
 }
 
+bool Passage::has_reader_of(int descriptor) const {
+  struct stat ours {}, theirs {};
+  return has_reader() && ::fstat(descriptor_, &ours) == 0 && ::fstat(descriptor, &theirs) == 0 &&
+         ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 long Passage::write_some(std::string_view bytes) const {
   if (own_) return ::write(own_.get(), bytes.data(), bytes.size());
   if (is_socket_) return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -93,6 +99,7 @@ uint64_t Passage::finish(int64_t patience_ms) {
   const uint64_t lost_bytes = lost_bytes_ + held_.size();
   lost_bytes_ = 0;
   held_.clear();
+  in_line_ = false;  // nobody ends it any more
   return lost_bytes;
 }
 

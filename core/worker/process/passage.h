@@ -37,6 +37,8 @@ class Passage {
   int descriptor() const { return own_ ? own_.get() : descriptor_; }
   /// It has a reader that may leave, and whoever writes then gets SIGPIPE.
   bool has_reader() const { return is_pipe_ || is_socket_; }
+  /// And what is written to `descriptor` is read by the same one, in the same place.
+  bool has_reader_of(int descriptor) const;
   /// Its reader has left: later bytes are dropped.
   bool broken() const { return broken_; }
   /// Once, at the very end: waits until it is out, but not for ever. Returns: how many bytes never came out.
