@@ -183,7 +183,12 @@ TEST_CASE("who runs messages' own commands needs the key; to others they are dat
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().kind == ErrorKind::config);
   CHECK(refused.error().text.find("FQ_REDIS_COMMAND_KEY_FILE") != std::string::npos);
-  LeaseRequest request = for_a_minute();
+  LeaseRequest request = for_a_minute(0);  // has no room yet, and would end if all were done
+  request.until_idle = true;
+  const Result<LeaseReply> early = keyless->lease(request);
+  REQUIRE_FALSE(early.ok());
+  CHECK(early.error().kind == ErrorKind::config);
+  request = for_a_minute();
   request.runs_commands = false;
   const LeaseReply reply = answered(keyless->lease(request));
   REQUIRE(reply.deliveries.size() == 1);

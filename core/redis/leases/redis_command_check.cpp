@@ -12,7 +12,7 @@ constexpr int64_t kAskedAgainMs = 5'000;  // as often as workers look at the pol
 }  // namespace
 
 Result<void> RedisCommandCheck::may_lease(const LeaseRequest& request) const {
-  const bool needs_key = request.runs_commands && (request.want > 0 || request.look);
+  const bool needs_key = request.runs_commands && (request.want > 0 || request.look || request.until_idle);
   return needs_key && !signer_.has_key() ? lacks_command_key("worker") : Result<void>();
 }
 
