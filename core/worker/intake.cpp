@@ -226,6 +226,8 @@ void Intake::refuse(Load& load, const Error& error) {
 
 void Intake::on_job_end(Slot& slot) {
   const std::unique_ptr<Job> job = std::move(slot.job);
+  slots_.leavings().adopt(job->out());
+  slots_.leavings().adopt(job->err());
   shop_.begin_line();
   const size_t source = job->load().source;
   std::vector<Load> again;

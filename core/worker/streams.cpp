@@ -92,6 +92,7 @@ void Streams::on_end(Slot& slot) {
   }
   if (!slot.stream->is_gone(now_ms)) return;
   const std::unique_ptr<JobStream> stream = std::move(slot.stream);
+  slots_.leavings().adopt(stream->err());
   settle(stream->finish(queues_.shop(0)));
 }
 

@@ -119,6 +119,7 @@ void Worker::on_event(const Event& event) {
     ::eventfd_read(event_.get(), &count);
     return intake_.take_news();
   }
+  if (event.what == Watched::leavings) return slots_.leavings().take(event.whose);
   Slot& slot = slots_[event.whose];
   // What was told in the same breath as its end is of a job that is gone.
   if (slot.is_free()) return;

@@ -60,6 +60,17 @@ for how in '' --tag-output; do
     "${PIPESTATUS[0]} $(fq jobs --state all --json | jq -r .state | sort | tail -3 | xargs) $(cat "$work/said")"
   clear_all
 done
+# What a job leaves behind it is read on, and dropped, while its worker lives.
+printf 'leaves\nwaits\n' | fq push --lines --attempts 1 >/dev/null
+# shellcheck disable=SC2016
+shown=$(worker --drain -- bash -c '
+  if [ "$(cat)" = leaves ]; then
+    { until [ -e "$0.next" ]; do sleep 0.02; done; yes | head -n 100000; echo too >&2; : >"$0.alive"; } &
+  else
+    : >"$0.next"; for ((n = 0; n < 500; ++n)); do [ -e "$0.alive" ] && exec echo seen; sleep 0.02; done
+  fi' "$work/job" 2>&1 | cat)
+is 'what a job leaves behind lives on, and what it writes is dropped' seen "$shown"
+clear_all
 # A write that something cut short without a signal for us: what was not told is said.
 if command -v strace >/dev/null; then
   told=$(fq push --keep 1h -- echo told); fq worker --once >/dev/null 2>&1

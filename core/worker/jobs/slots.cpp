@@ -8,7 +8,10 @@
 namespace fq::worker {
 
 Slots::Slots(const Poller& poller, const Options& options)
-    : poller_(poller), growth_(options.slots_min, options.slots_max), slots_(options.slots_max) {
+    : poller_(poller),
+      growth_(options.slots_min, options.slots_max),
+      leavings_(poller),
+      slots_(options.slots_max) {
   for (uint32_t i = 0; i < slots_.size(); ++i) slots_[i].number = i + 1;
 }
 

@@ -8,6 +8,7 @@
 // fq, this room.
 #include "core/worker/jobs/growth.h"
 #include "core/worker/jobs/job_stream.h"
+#include "core/worker/jobs/leavings.h"
 #include "core/worker/process/poller.h"
 
 namespace fq::worker {
@@ -29,6 +30,7 @@ class Slots {
   auto end() { return slots_.end(); }
   Slot& operator[](uint32_t index) { return slots_[index]; }
   Growth& growth() { return growth_; }
+  Leavings& leavings() { return leavings_; }
 
   size_t used() const;
   /// As used(), but for streams that wait for messages.
@@ -60,6 +62,7 @@ class Slots {
 
   const Poller& poller_;
   Growth growth_;
+  Leavings leavings_;
   std::vector<Slot> slots_;
 };
 

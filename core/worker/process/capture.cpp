@@ -51,13 +51,15 @@ void Capture::finish() {
   std::array<char, kReadBytes> buffer;
   for (int i = 0; open() && i < kFloodReadsMax; ++i) {
     const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
+    if (got == 0) pipe_.close();
     if (got <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
     keep(bytes);
     pass_on(bytes);
   }
   if (terms_.passage != nullptr) terms_.passage->write(lines_.finish());
-  pipe_.close();
+  terms_ = {};
+  is_blocked_ = false;
 }
 
 }  // namespace fq::worker

@@ -42,7 +42,7 @@ class Capture {
   bool can_go_on() const { return is_blocked_ && open() && terms_.passage->has_room(); }
   void go_on() { is_blocked_ = false; }
   /// All that there is now, some pipes full of it at most, whether there is room or not; for a job that has
-  /// ended: later output of its descendants is not waited for.
+  /// ended. What its descendants write later is dropped when it is taken.
   void finish();
 
   const std::string& tail() const { return tail_; }

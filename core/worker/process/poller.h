@@ -13,8 +13,9 @@
 
 namespace fq::worker {
 
-/// The kind of a descriptor, and whose it is: a slot's index, or which of the two passages; else 0.
-enum class Watched : uint32_t { signals, books, process, out, err, stream_in, stream_out, passage };
+/// The kind of a descriptor, and whose it is: a slot's index, or which of the two passages, or of leavings the
+/// descriptor; else 0.
+enum class Watched : uint32_t { signals, books, process, out, err, stream_in, stream_out, passage, leavings };
 
 struct Event {
   Watched what;
