@@ -178,6 +178,7 @@ Result<void> take_times(Members& members, ExportedMessage& message) {
   message.delay_ms = delay_ms.value_or(0);
   message.since_wall_ms = message.state == State::delayed ? message.due_wall_ms : since_wall_ms;
   if (message.state == State::delayed && message.due_wall_ms == 0) return bad("due_at: is missing");
+  if (message.state == State::dead && since_wall_ms == 0) return bad("since: is missing");
   return {};
 }
 

@@ -151,6 +151,9 @@ Result<void> check_tag(std::string_view name, const Tag& tag) {
                        "tag " + with(tag.name, "is longer than " + std::to_string(kTagBytesMax) + " bytes"));
   }
   if (!utf8_valid(tag.value)) return usage_error(name, "the value of tag " + with(tag.name, "is not UTF-8"));
+  // It becomes a variable of its job.
+  if (tag.value.find('\0') != tag.value.npos)
+    return usage_error(name, "the value of tag " + with(tag.name, "must be without a NUL"));
   return {};
 }
 

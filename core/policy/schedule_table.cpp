@@ -157,6 +157,8 @@ class ScheduleTable {
           });
       if (!is_name) return refuse("tags: " + in_quotes(name) + " is not a tag's name");
       if (!utf8_valid(word)) return refuse("tags: the value of " + in_quotes(name) + " is not UTF-8");
+      if (word.find('\0') != word.npos)
+        return refuse("tags: the value of " + in_quotes(name) + " must be without a NUL");
       to_.definition.message.tags.push_back({name, word});
     }
     return {};

@@ -44,6 +44,7 @@ Worker::Worker(std::vector<Source> sources, const Options& options, const Voice&
 
 Result<void> Worker::prepare() {
   allow_many_descriptors();
+  leave_no_core();
   ::signal(SIGCHLD, SIG_DFL);  // where it is ignored no status is kept
   if (!poller_.usable()) return sys_error("epoll_create", "worker", errno);
   sigset_t heard;

@@ -191,6 +191,9 @@ printf '{"payload":{"a":{"b":[{"c":1}]}}}\n' >"$work/lines"
 gives 65 'line 1: payload: must be text' fq push -q batch --ndjson --file "$work/lines"
 printf '{"payload":"a"}\n{"payload":"a","tags":{"a":"%03000d","b":"%03000d"}}\n' 1 1 >"$work/lines"
 gives 65 'line 2: tags: the tags have more than 4096 bytes in all' fq push -q batch --ndjson --file "$work/lines"
+# Its job would be told only what stands before the NUL, and all others more than that.
+printf '{"payload":"a","tags":{"a":"safe\\u0000more"}}\n' >"$work/lines"
+gives 65 "line 1: tags: the value of tag 'a' must be without a NUL" fq push -q batch --ndjson --file "$work/lines"
 for bad in 'x' '[]' '{"payload":1}' '{}' '{"payload":"a","delay":"99999999999d"}' '{"payload":"a","tenant":"a//b"}' '{"payload":"a"' \
   '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":""}'; do
   printf '%s\n' "$bad" >"$work/lines"

@@ -98,6 +98,7 @@ TEST_CASE("a bad line says what is wrong") {
                            R"({"payload":"x","at":"@5","delay":"5s"})",
                            R"({"payload":"x","tags":["a"]})",
                            R"({"payload":"x","tags":{"a-b":"c"}})",
+                           R"({"payload":"x","tags":{"a":"b\u0000c"}})",
                            R"({"payload":"x","unique":""})",
                            R"({"payload":"x","unique":5})",
                            R"({"payload":"x","unique_for":"5"})",

@@ -105,6 +105,13 @@ is 'a job may use 1,000 descriptors' acked "$(state "$id")"
 fq push x >/dev/null
 is 'it gets its three, and one that keeps its message' '0 1 2 57' \
   "$(worker --once -- sh -c 'ls /proc/$$/fd' | sort -n | paste -sd' ')"
+if [ "$(ulimit -Hc)" != 0 ]; then
+  fq push x >/dev/null
+  is 'what a worker holds is in no core dump, and its job has the limit that it was started with' '0 1024' \
+    "$(ulimit -Sc 1; worker --once -- sh -c 'awk "/^Max core file size/ { printf \"%s \", \$5 }" /proc/$PPID/limits; awk "/^Max core file size/ { print \$5 }" /proc/self/limits')"
+else
+  left_out "no process here may leave a core dump"
+fi
 fq push x >/dev/null
 is '--rlimit and --nice hold' '77 5' "$(worker --once --rlimit nofile=77 --nice 5 -- sh -c 'echo $(ulimit -n) $(nice)')"
 if [ "$(id -u)" = 0 ] && chmod 711 "$work" 2>/dev/null; then

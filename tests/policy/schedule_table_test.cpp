@@ -82,6 +82,8 @@ TEST_CASE("what no engine takes of a schedule is a fault of the file, with its l
   CHECK(says(fault("argv = [\"a\", " + word(70'000) + "]\n"), "fq.toml:3: command: its arguments and"));
   CHECK(says(fault("shell = " + word(kCommandBytesMax) + "\n"), "fq.toml:3: command: its arguments and"));
   CHECK(says(fault("payload = " + word(kInlinePayloadBytesMax + 1) + "\n"), "fq.toml:3: payload: has 65537"));
+  CHECK(fault("payload = \"x\"\ntags = { a = \"b\\u0000\" }\n") ==
+        "fq.toml:4: tags: the value of 'a' must be without a NUL");
   CHECK(says(fault("payload = \"x\"\ntags = { a = " + word(kTagBytesMax) + " }\n"), "fq.toml:4: tags: have"));
   const std::string far = "@daily" + std::string(kScheduleSpecBytesMax, ' ');
   CHECK(says(fault_of("[queue.mail.schedule.s]\npayload = \"x\"\nspec = \"" + far + "\"\n"),

@@ -48,6 +48,7 @@ struct Plan {
 
 /// As we were started with, once it was changed.
 std::optional<struct rlimit> descriptors_at_start;
+std::optional<struct rlimit> core_at_start;
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -123,6 +124,7 @@ bool place_descriptors(const Launch& launch, std::vector<int>& kept) {
 
 bool set_limits(const Launch& launch) {
   if (descriptors_at_start && ::setrlimit(RLIMIT_NOFILE, &*descriptors_at_start) != 0) return false;
+  if (core_at_start && ::setrlimit(RLIMIT_CORE, &*core_at_start) != 0) return false;
   if (launch.limits == nullptr) return true;
   for (const ResourceLimit& limit : *launch.limits) {
     const struct rlimit both { limit.value, limit.value };
@@ -270,6 +272,13 @@ void allow_many_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const struct rlimit all { limit.rlim_max, limit.rlim_max };
   if (::setrlimit(RLIMIT_NOFILE, &all) == 0) descriptors_at_start = limit;
+}
+
+void leave_no_core() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_cur == 0) return;
+  const struct rlimit none { 0, limit.rlim_max };
+  if (::setrlimit(RLIMIT_CORE, &none) == 0) core_at_start = limit;
 }
 
 namespace {

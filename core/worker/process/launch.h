@@ -42,6 +42,9 @@ Result<Process> launch(const Launch& launch);
 /// From now on as many descriptors as we may have at all: each job and each message that waits takes some. A
 /// launched job has the limit that we started with.
 void allow_many_descriptors();
+/// From now on no crash of ours writes the payloads and passwords that we hold to a file. A launched job has the
+/// limit that we started with.
+void leave_no_core();
 
 /// How a process ended.
 struct ExitStatus {
