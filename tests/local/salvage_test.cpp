@@ -2,9 +2,12 @@
 // read, and told where it cannot.
 
 // System.
-#include <chrono>
+#include <unistd.h>
+
+#include <atomic>
 #include <thread>
 // Tests.
+#include "tests/asleep.h"
 #include "tests/local/bad_pages.h"
 #include "tests/local/fixture.h"
 
@@ -207,9 +210,13 @@ TEST_CASE("a schedule that is carried while a failed file is left is not taken f
   std::thread carrier;
   {
     const BeforeRead meanwhile(q.path("journal/" + std::to_string(current) + ".fqj"), 4096, [&] {
-      carrier = std::thread([&] { static_cast<void>(other->settle(acks)); });
-      // Mostly it carries by then; nothing fails when it does not yet.
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      std::atomic<pid_t> id = 0;
+      carrier = std::thread([&] {
+        id = ::gettid();
+        static_cast<void>(other->settle(acks));
+      });
+      while (id == 0) ::usleep(100);  // until the thread has told its id
+      falls_asleep(task_of_thread(id));  // it has carried, and waits for us; or it has ended
     });
     q.push("now");
   }
