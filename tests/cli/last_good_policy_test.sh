@@ -54,7 +54,7 @@ break_it
 for n in 1 2 3; do await_ack $n; done
 is 'one line while it runs' 1 "$(grep -c "$warned" "$work/err")"
 kill $worker; wait $worker
-is 'a watch says it once' 1 "$(timeout 1 "$FQ" stats --watch=50ms 2>&1 >/dev/null | grep -c "$warned")"
+is 'a watch says it once' 1 "$(timeout 3 "$FQ" stats --watch=50ms 2>&1 >/dev/null | grep -c "$warned")"
 
 # Nothing of a file that others may write to is believed.
 printf '[queue."*"]\nattempts = 9\n' >"$toml"; chmod o+w "$toml"

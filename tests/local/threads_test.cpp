@@ -158,7 +158,7 @@ void take_each(const TempSpool& spool, std::atomic<int>& taken, int messages, lo
   rusage before{};
   ::getrusage(RUSAGE_THREAD, &before);
   while (taken.load() < messages) {
-    const Result<LeaseReply> leased = (*queue)->lease({.hold = Hold::duration, .wait = true, .wait_ms = 50});
+    const Result<LeaseReply> leased = (*queue)->lease({.hold = Hold::duration, .wait = true, .wait_ms = 500});
     if (!diary.fine(leased)) return end();
     if (leased->deliveries.empty()) continue;
     ++taken;

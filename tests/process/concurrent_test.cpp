@@ -102,38 +102,48 @@ TEST_CASE("a consumer killed with messages in its hands gives them to a waiting 
 }
 
 TEST_CASE("a consumer killed outside of every lock gives its messages back as fast") {
-  Spool spool;
-  spool.push("precious");
-  const std::string fifo = spool.directory() + "/out";
-  REQUIRE(spool.shell("mkfifo " + fifo).exit == 0);
-  // It holds the message and cannot write it: nobody reads yet more than the pipe takes.
-  spool.says({"push", "--payload=" + std::string(120'000, 'x')});
-  Child holder({"/bin/bash", "-c", "exec \"$0\" pop -n 2 >" + fifo, fq_binary()}, spool.with());
-  const int reader = ::open(fifo.c_str(), O_RDONLY | O_CLOEXEC);
-  char first = 0;
-  REQUIRE(::read(reader, &first, 1) == 1);
-  Child waiter = spool.start({"pop", "--wait", "-n", "1", "--lease", "1h"});
-  REQUIRE(waiter.asleep_in_futex());
-  const auto killed = Clock_::now();
-  holder.killed();
-  const Outcome got = waiter.end();
-  CHECK(ms_since(killed) < 500);
-  CHECK(got.exit == 0);
-  ::close(reader);
+  std::vector<double> took_ms;
+  std::vector<double> notice_ms;
+  for (int round = 0; round < 5; ++round) {
+    Spool spool;
+    spool.push("precious");
+    const std::string fifo = spool.directory() + "/out";
+    REQUIRE(spool.shell("mkfifo " + fifo).exit == 0);
+    // It holds the message and cannot write it: nobody reads yet more than the pipe takes.
+    spool.says({"push", "--payload=" + std::string(120'000, 'x')});
+    Child holder({"/bin/bash", "-c", "exec \"$0\" pop -n 2 >" + fifo, fq_binary()}, spool.with());
+    const int reader = ::open(fifo.c_str(), O_RDONLY | O_CLOEXEC);
+    char first = 0;
+    REQUIRE(::read(reader, &first, 1) == 1);
+    Child waiter = spool.start({"pop", "--wait", "-n", "1", "--lease", "1h"});
+    REQUIRE(waiter.asleep_in_futex());
+    const auto killed = Clock_::now();
+    holder.killed();
+    const Outcome got = waiter.end();
+    took_ms.push_back(ms_since(killed));
+    CHECK(got.exit == 0);
+    ::close(reader);
+    notice_ms.push_back(notice_of_death_ms());
+  }
+  CHECK(median(took_ms) < 50 + 2 * median(notice_ms));
 }
 
 TEST_CASE("SIGINT and SIGTERM end a waiting pop promptly") {
   for (const int signal : {SIGINT, SIGTERM}) {
-    Spool spool;
-    spool.says({"queue", "create"});
-    Child waiter = spool.start({"pop", "--wait"});
-    REQUIRE(waiter.asleep_in_futex());
-    const auto sent = Clock_::now();
-    waiter.send(signal);
-    const Outcome end = waiter.end();
-    CHECK_FALSE(end.hung);
-    CHECK(ms_since(sent) < 500);
-    CHECK((end.signal == signal || end.exit == 128 + signal));
+    std::vector<double> took_ms;
+    for (int round = 0; round < 3; ++round) {
+      Spool spool;
+      spool.says({"queue", "create"});
+      Child waiter = spool.start({"pop", "--wait"});
+      REQUIRE(waiter.asleep_in_futex());
+      const auto sent = Clock_::now();
+      waiter.send(signal);
+      const Outcome end = waiter.end();
+      took_ms.push_back(ms_since(sent));
+      CHECK_FALSE(end.hung);
+      CHECK((end.signal == signal || end.exit == 128 + signal));
+    }
+    CHECK(median(took_ms) < 500);  // and not at its next look, a second after the last
   }
 }
 
@@ -170,7 +180,7 @@ TEST_CASE("a stopped holder of the state lock is named after lock_timeout and ma
     CHECK(other.exit == 75);
     CHECK(contains(other.err, std::to_string(stopped.pid())));
     CHECK(other.ms >= 290);
-    CHECK(other.ms < 3000);
+    CHECK(other.ms < 4'500);  // and not after the 5 s that are usual
     stopped.send(SIGCONT);
     CHECK(stopped.end().exit == 0);
     CHECK(spool.fq({"pop", "--lease", "1h"}).exit == 0);

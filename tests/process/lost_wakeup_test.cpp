@@ -145,7 +145,7 @@ TEST_CASE(
   const Outcome got = other.end();
   INFO(got.err);
   CHECK(got.exit == 0);
-  CHECK(ms_since(given_up) < 1'000);  // a slice, and what a busy machine takes
+  CHECK(ms_since(given_up) < 4'000);  // a slice, and what a busy machine takes; else lock_timeout, 5 s
   spool.check_clean();
 }
 

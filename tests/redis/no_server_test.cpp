@@ -78,7 +78,7 @@ TEST_CASE("where no server answers, what asks many shards takes the time of one 
   for (int i = 0; i < 3; ++i) {
     Result<LeaseReply> reply = Error{ErrorKind::io, "", 0};
     const int64_t ms = ms_of([&] { reply = queue->lease(for_a_minute()); });
-    CHECK(ms < 3'000);
+    CHECK(ms < 9'000);  // one after the other they would take 19 s
     REQUIRE(!reply.ok());
     CHECK(reply.error().kind == ErrorKind::later);  // it only looked
   }
@@ -95,9 +95,9 @@ TEST_CASE("of several addresses one that does not answer leaves the others their
   other.listen();
   addrinfo second = other.info(nullptr), first = silent.info(&second);
   Descriptor socket;
-  const int64_t ms = ms_of([&] { socket = connect_to_one_of(&first, system_clock().boot_ms() + 1'000); });
+  const int64_t ms = ms_of([&] { socket = connect_to_one_of(&first, system_clock().boot_ms() + 5'000); });
   CHECK(socket);
-  CHECK(ms < 900);
+  CHECK(ms < 4'900);
   second = silent.info(nullptr);
   CHECK(!connect_to_one_of(&first, system_clock().boot_ms() + 200));
   CHECK(errno == ETIMEDOUT);

@@ -23,7 +23,7 @@ TEST_CASE("a wait on a word that has moved on returns at once") {
   futex_wait(box->ping, 0, 10'000);
   const WatchedWord words[] = {{&box->pong, 0}, {&box->ping, 0}};
   static_cast<void>(futex_wait_any(words, 10'000));
-  CHECK(elapsed_ms(start) < 1'000);
+  CHECK(elapsed_ms(start) < 5'000);  // of the 10 s that it would wait
 }
 
 TEST_CASE("a wait ends at its cap when nobody wakes") {

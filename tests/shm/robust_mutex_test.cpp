@@ -133,7 +133,7 @@ TEST_CASE("a stopped holder is waited for as long as asked, and then named") {
   const auto start = std::chrono::steady_clock::now();
   CHECK(box->mutex.take(60) == Taken::timed_out);
   CHECK(elapsed_ms(start) >= 60);
-  CHECK(elapsed_ms(start) < 1000);
+  CHECK(elapsed_ms(start) < 10'000);  // and not until it goes on
   CHECK(box->mutex.holder() == child.pid());
   ::kill(child.pid(), SIGCONT);
   CHECK(box->mutex.take(10'000) == Taken::clean);
