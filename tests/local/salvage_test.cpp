@@ -241,4 +241,35 @@ TEST_CASE("events are told while a failed file is left for another") {
   CHECK(page.events.size() == 15);
 }
 
+TEST_CASE("what was accepted lazily is there once a file takes it, however many have failed") {
+  SpoolFixture q;
+  push_unsynced(q);
+  fail_file(q);
+  q.write_header(offsetof(SegmentHeader, sync_failed), uint32_t{1});
+  q.reopen();
+  CHECK(q.door().take_notices().empty());
+  uint64_t lost = 0;
+  CHECK(serve_all(q, lost) == "abcdefghijklmn");
+  CHECK(lost == 0);
+  q.check_clean();
+}
+
+TEST_CASE("what only a segment held that is damaged, and whose file has failed, is told to be lost") {
+  SpoolFixture q;
+  q.push("a");
+  q.push("b", Durability::lazy);
+  q.poison();
+  SECTION("the file has failed") {
+    fail_file(q);
+    q.reopen();
+    CHECK(q.door().take_notices() ==
+          std::vector<std::string>{"queue 'default': 104 bytes of its journal were in memory only and are lost, with "
+                                   "what was accepted and not synced"});
+  }
+  SECTION("it has not") {
+    q.reopen();
+    CHECK(q.door().take_notices().empty());
+  }
+}
+
 }  // namespace fq::test

@@ -101,7 +101,41 @@ std::string check_finds(bool dies, const std::string& directory) {
   return cache.failures() == 1 ? wrong : "no sync failed";
 }
 
+/// Lazy messages until the one file holds all that is not synced and memory begins with the next; then the segment
+/// is made anew, one is pushed, and the power is cut.
+std::string renew_at_file_end(const std::string& directory) {
+  const std::string spool = directory + "/spool";
+  Book book;
+  if (std::string wrong = push_one(spool, "first", book); !wrong.empty()) return wrong;
+  PageCache cache(spool, {});
+  const auto left_behind = [&] {
+    const LookedAt header(spool);
+    return header.durable_end() < header.ring_start() && header.ring_start() == header.current_start();
+  };
+  const auto queue = open_at(spool);  // who leaves writes the next file, and syncs this one for that
+  for (int i = 0; i < 100 && !left_behind(); ++i) {
+    const std::string payload = "lazy" + std::to_string(i) + std::string(60'000, 'l');
+    book.sent(payload);
+    const NewMessage message{.payload = as_bytes(payload)};
+    static_cast<void>((*queue)->push({&message, 1}, {.durability = Durability::lazy}));
+  }
+  if (!left_behind()) return "the ring does not begin with a file";
+  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
+  write_at(spool + "/queues/default/segment", offsetof(SegmentHeader, phase),
+           {reinterpret_cast<const char*>(&poisoned), sizeof poisoned});
+  if (std::string wrong = push_one(spool, "last", book); !wrong.empty()) return wrong;
+  const Fates fates = book.fates();
+  cache.cut(directory + "/cut");
+  return fault_of(directory + "/cut", fates, fates);
+}
+
 }  // namespace
+
+TEST_CASE("what had left memory when a segment is made anew is on disk before what comes after it") {
+  const Ruling verdict = in_own_process(
+      [](const std::string& directory) { return Ruling{.wrong = renew_at_file_end(directory)}; });
+  CHECK(verdict.wrong == "");
+}
 
 TEST_CASE("check calls no file damaged that was left for another because a sync failed, before it or in it") {
   for (const bool dies : {false, true}) {

@@ -68,8 +68,6 @@ class Attachment {
   Result<bool> prove_alone(Found found);
   /// Needs: nobody else is attached, and nothing was in the queue.
   Error take_back(Error why);
-  Result<void> retire_old();
-  Result<void> rescue_ring(Store& old);
   Result<void> build(bool alone);
   Result<void> begin_secret_anew(Store& store, const KeySecret& secret);
   Result<std::unique_ptr<Store>> make_store(uint64_t generation, const LockIdentity& identity);
@@ -82,6 +80,13 @@ class Attachment {
   Result<void> make_file(const FileKey& key);
   Result<void> report_damage(const ScanResult& scan);
   Result<void> remove_unusable(const ScanResult& scan);
+
+  // core/local/recover/rescue.cpp
+  Result<void> retire_old();
+  void salvage_once_more(Store& old);
+  Result<void> rescue_ring(Store& old);
+  /// After a replay that found the stream to end there.
+  void tell_unsaved(uint64_t tail);
 
   // core/local/recover/smaller_segment.cpp
   Result<void> replace_by_smaller();
@@ -99,6 +104,7 @@ class Attachment {
   std::vector<std::unique_ptr<Store>> left_;  // never unmapped while the process lives, see RobustMutex
   std::vector<std::unique_ptr<LockFile>> left_locks_;
   std::vector<std::string> notices_;
+  uint64_t unsaved_end_ = 0;  // of the old segment's stream, where not all of it could be written
   bool tried_smaller_ = false;
   bool create_;  // a queue that is not there may be made
   Holes holes_;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 // fq, below us.
 #include "core/base/disk/disk_full.h"
@@ -138,81 +137,6 @@ Result<bool> Attachment::prove_alone(Found found) {
       0};
 }
 
-Result<void> Attachment::retire_old() {
-  SegmentHeader& old = store_->header();
-  // All three, by rank: nobody makes a file, leads or changes anything while the old segment ends.
-  std::array<RobustMutex*, 3> locks = {&old.compaction, &old.flush, &old.state};
-  size_t held = 0;
-  for (; held < locks.size(); ++held) {
-    const Taken taken = locks[held]->take(kRebuildWaitMs);
-    if (taken == Taken::owner_died && locks[held] == &old.state) {
-      // Undone where that is possible; the journal decides anyway.
-      undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
-    }
-    if (taken == Taken::owner_died) locks[held]->consistent();
-    if (taken != Taken::clean && taken != Taken::owner_died) break;
-  }
-  const bool has_all = held == locks.size();
-  if (has_all) {
-    // A file that failed is never synced again: what lies behind durable_end was answered with unknown.
-    Result<void> rescued =
-        old.file_failed.load(std::memory_order_acquire) == 0 ? rescue_ring(*store_) : Result<void>();
-    old.phase.store(Phase::retired, std::memory_order_release);
-    if (!rescued.ok()) notices_.push_back(rescued.error().text);
-  }
-  const int holder = has_all ? 0 : locks[held]->holder();
-  while (held > 0) locks[--held]->unlock();
-  announce(old.ready_event);
-  announce(old.sync_event);
-  FQ_POINT("rebuild.retired");
-  if (has_all) return {};
-  return Error{ErrorKind::later, object() + ": its segment is damaged and held by " + describe_holder(holder),
-               0};
-}
-
-/// Records that are whole go from the ring to their files; the first that is not ends it.
-Result<void> Attachment::rescue_ring(Store& old) {
-  SegmentHeader& header = old.header();
-  const uint64_t ring_start = header.ring_start.load(std::memory_order_acquire);
-  const uint64_t tail = header.tail;
-  if (ring_start > tail || tail - ring_start > kRingBytes) return {};
-  Stream stream(old);
-  OpenFiles files(*disk_);
-  File* last = nullptr;
-  try {
-    for (uint64_t at = ring_start; at < tail;) {
-      std::array<std::byte, kRecordHeaderBytes + 8> start;
-      stream.copy_out(at, start);
-      const std::optional<FilePlace> place = stream.table().place(at);
-      if (!place) return {};
-      const std::optional<RecordHeader> record = decode_header(place->key, start);
-      if (!record || record->position != at || record->bytes > tail - at) return {};
-      std::vector<std::byte> bytes(padded(record->bytes));
-      stream.copy_out(at, bytes);
-      const bool begins_file = place->offset == kFirstRecordOffset;
-      if (begins_file && last != nullptr) FQ_TRY(last->sync_data());
-      FQ_TRY_SET(last, files.get(place->key));
-      if (begins_file) {
-        const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
-        ClockRecord clock;
-        std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
-        clock.wall_minus_boot_ms = store_->wall_minus_boot_at(at);
-        const OpenedRecord opened{number, at, record->seq, clock};
-        FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
-        FQ_TRY(last->sync_data());
-      }
-      FQ_TRY(last->write_at(place->offset, bytes));
-      at += bytes.size();
-    }
-  } catch (const RegionDamaged&) {
-    // Its file table is damaged too: what had left the ring is all that there is.
-    return {};
-  }
-  if (last != nullptr) FQ_TRY(last->sync_data());
-  header.durable_end.store(tail, std::memory_order_release);
-  return {};
-}
-
 Result<void> Attachment::build(bool alone) {
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
@@ -234,6 +158,7 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store, holes_));
   if (!kept.is_there()) FQ_TRY(begin_secret_anew(*store, secret));
   FQ_POINT("rebuild.replayed");
+  tell_unsaved(store->header().tail);
   FQ_TRY(report_damage(replayed.scan));
   FQ_TRY(remove_unusable(replayed.scan));
   FQ_TRY(choose_files(*store, replayed.scan));

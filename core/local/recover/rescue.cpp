@@ -1,0 +1,133 @@
+// rescue - the end of a segment: what it alone holds goes to the journal before another one is made from that.
+//
+// Records that are whole are written to the files that they belong to, or to another one where those failed. What
+// cannot be written is told: nobody who waits for it is answered.
+#include "core/local/recover/attachment.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/base/text/counted.h"
+// fq, this room.
+#include "core/local/flush/flush.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kRetireWaitMs = 5'000;  // the settings are in the segment that has to be replaced
+
+/// What a file that failed was to hold is not in another one yet.
+bool owes_another_file(const SegmentHeader& header) {
+  return header.file_failed.load(std::memory_order_acquire) != 0 ||
+         header.resealed_end.peek() > header.durable_end.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Result<void> Attachment::retire_old() {
+  SegmentHeader& old = store_->header();
+  if (owes_another_file(old)) salvage_once_more(*store_);
+  // All three, by rank: nobody makes a file, leads or changes anything while the old segment ends.
+  std::array<RobustMutex*, 3> locks = {&old.compaction, &old.flush, &old.state};
+  size_t held = 0;
+  for (; held < locks.size(); ++held) {
+    const Taken taken = locks[held]->take(kRetireWaitMs);
+    if (taken == Taken::owner_died && locks[held] == &old.state) {
+      // Undone where that is possible; the journal decides anyway.
+      undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
+    }
+    if (taken == Taken::owner_died) locks[held]->consistent();
+    if (taken != Taken::clean && taken != Taken::owner_died) break;
+  }
+  const bool has_all = held == locks.size();
+  if (has_all) {
+    Result<void> rescued = rescue_ring(*store_);
+    old.phase.store(Phase::retired, std::memory_order_release);
+    if (!rescued.ok()) notices_.push_back(rescued.error().text);
+  }
+  const int holder = has_all ? 0 : locks[held]->holder();
+  while (held > 0) locks[--held]->unlock();
+  announce(old.ready_event);
+  announce(old.sync_event);
+  FQ_POINT("rebuild.retired");
+  if (has_all) return {};
+  return Error{ErrorKind::later, object() + ": its segment is damaged and held by " + describe_holder(holder),
+               0};
+}
+
+/// Files failed in a row, and none was tried after them: one that can be made now may take what they did not.
+void Attachment::salvage_once_more(Store& old) {
+  Gate gate(old, clock_, object());
+  OpenFiles files(*disk_);
+  Flusher flusher(gate, files, *lock_file_);
+  old.header().sync_failed.store(0, std::memory_order_release);
+  // Where it fails too, and in a segment that is damaged, tell_unsaved says what is lost.
+  static_cast<void>(flusher.wait_durable(old.header().committed_end.load(std::memory_order_acquire)));
+}
+
+void Attachment::tell_unsaved(uint64_t tail) {
+  const uint64_t end = std::exchange(unsaved_end_, 0);
+  if (end <= tail) return;
+  notices_.push_back(object() + ": " + counted(end - tail, "byte") +
+                     " of its journal were in memory only and are lost, with what was accepted and not synced");
+}
+
+/// Records that are whole go from the ring to their files; the first that is not ends it.
+Result<void> Attachment::rescue_ring(Store& old) {
+  SegmentHeader& header = old.header();
+  const uint64_t ring_start = header.ring_start.load(std::memory_order_acquire);
+  const uint64_t tail = header.tail;
+  if (ring_start > tail || tail - ring_start > kRingBytes) return {};
+  unsaved_end_ = tail;
+  // A file that failed is never synced again: what lies behind durable_end was answered with unknown.
+  if (owes_another_file(header)) return {};
+  Stream stream(old);
+  OpenFiles files(*disk_);
+  File* last = nullptr;
+  try {
+    // What has left the ring lies in one file, which nobody may have synced yet.
+    const bool unsynced = header.durable_end.load(std::memory_order_acquire) < ring_start;
+    const auto behind = unsynced ? stream.table().place(ring_start - 1) : std::nullopt;
+    if (behind) {
+      FQ_TRY_SET(last, files.get(behind->key));
+    }
+    for (uint64_t at = ring_start; at < tail;) {
+      std::array<std::byte, kRecordHeaderBytes + 8> start;
+      stream.copy_out(at, start);
+      const std::optional<FilePlace> place = stream.table().place(at);
+      if (!place) return {};
+      const std::optional<RecordHeader> record = decode_header(place->key, start);
+      if (!record || record->position != at || record->bytes > tail - at) return {};
+      std::vector<std::byte> bytes(padded(record->bytes));
+      stream.copy_out(at, bytes);
+      const bool begins_file = place->offset == kFirstRecordOffset;
+      if (begins_file && last != nullptr) FQ_TRY(last->sync_data());
+      FQ_TRY_SET(last, files.get(place->key));
+      if (begins_file) {
+        const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
+        ClockRecord clock;
+        std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
+        clock.wall_minus_boot_ms = store_->wall_minus_boot_at(at);
+        const OpenedRecord opened{number, at, record->seq, clock};
+        FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
+        FQ_TRY(last->sync_data());
+      }
+      FQ_TRY(last->write_at(place->offset, bytes));
+      at += bytes.size();
+    }
+  } catch (const RegionDamaged&) {
+    // Its file table is damaged too: what had left the ring is all that there is.
+    return {};
+  }
+  if (last != nullptr) FQ_TRY(last->sync_data());
+  unsaved_end_ = 0;
+  header.durable_end.store(tail, std::memory_order_release);
+  return {};
+}
+
+}  // namespace fq
