@@ -303,9 +303,8 @@ class History {
 
   /// Another policy file: the same settings, other pools, other rules.
   void load_policy() {
-    Policy policy{values_of(model_->settings), {}, {}};
-    // What a late start by time costs is another story.
-    if (!costly_) draw_rules(policy, ruled_, [this](uint64_t n) { return below(n); });
+    Policy policy{values_of(loaded_), {}, {}};
+    draw_rules(policy, ruled_, [this](uint64_t n) { return below(n); });
     log_ += "policy with " + std::to_string(policy.pools.size()) + " pools and " +
             std::to_string(policy.tenants.size()) + " rules\n";
     ++identity_.size;
@@ -316,7 +315,7 @@ class History {
 
   /// Something is set for a tenant or the queue, or taken back.
   void set() {
-    if (!costly_ && below(8) == 0) return load_policy();  // the model has one layer for fair_by
+    if (below(8) == 0) return load_policy();
     static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
     const size_t which = below(std::size(tenants));
     const std::string tenant = tenants[which];

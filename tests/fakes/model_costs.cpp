@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <utility>
 // Tests.
 #include "tests/fakes/model_turns.h"
 
@@ -111,15 +112,14 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
   for (; path != top; path = parent_of(path)) {
     Node& node = at(path);
     Node& parent = at(parent_of(path));
+    const uint64_t begin = begin_of_turn(node, parent), cost = start.cost / node.weight_milli;
     if (its_turn.contains(path)) {
-      const uint64_t tag = node.tag;
-      // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too
-      // much.
-      if (fair_by_ != FairBy::time || ranked_) node.tag = std::max(parent.vtime, tag);
+      const uint64_t tag = std::exchange(node.tag, begin);
       // The clock shows what was used, not what is only expected.
       parent.vtime = std::max(parent.vtime, tag - std::min(tag, turn_of(node, node.expected_ticks)));
     }
-    node.tag += start.cost / node.weight_milli;
+    node.tag += cost;
+    note_refund(node, parent, begin + cost);
     node.expected_ticks += start.ticks;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;
@@ -129,6 +129,14 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
   settle(path);
   if (!more) at(path).turns = is_turn_by_age(top) ? 0 : at(path).turns + 1;
   return start;
+}
+
+/// Who was passed over makes up nothing; but by time, a tag in the past may be one that was charged too much.
+uint64_t ModelTurns::begin_of_turn(const Node& node, const Node& parent) const {
+  return std::max(node.tag, parent.vtime - (ranked_ ? 0 : std::min(parent.vtime, node.refund)));
+}
+void ModelTurns::note_refund(Node& node, const Node& parent, uint64_t begin) {
+  node.refund = begin >= parent.vtime ? 0 : parent.vtime - begin;
 }
 
 void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks, int64_t now_ms) {
@@ -142,8 +150,13 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
     Node& node = at(path);
     charged = charged && path != start.top;
     if (charged) {
-      node.tag += turn_of(node, took);
-      node.tag -= std::min(node.tag, turn_of(node, start.ticks));
+      const auto corrected = [&](uint64_t tag) {
+        tag += turn_of(node, took);
+        return tag - std::min(tag, turn_of(node, start.ticks));
+      };
+      const Node& parent = at(parent_of(path));
+      note_refund(node, parent, corrected(begin_of_turn(node, parent)));
+      node.tag = corrected(node.tag);
       node.expected_ticks -= std::min(node.expected_ticks, start.ticks);
     }
   }
@@ -157,7 +170,7 @@ void ModelTurns::set_fair_by(FairBy fair_by) {
     if (path.empty()) continue;
     const uint64_t vtime = at(parent_of(path)).vtime;
     node.tag = std::clamp(node.tag, vtime, vtime + kOneTurn / node.weight_milli);
-    node.expected_ticks = 0;
+    node.expected_ticks = node.refund = 0;
   }
 }
 

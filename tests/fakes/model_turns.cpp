@@ -68,6 +68,7 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
     if (wanted) {
       node.tag = std::max(node.tag, parent.vtime);
       node.sequence = parent.joins++;
+      node.refund = 0;
       if (!node.stamped) stamp(node);
     }
     parent.count = wanted ? parent.count + 1 : parent.count - 1;

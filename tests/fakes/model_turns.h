@@ -92,6 +92,7 @@ class ModelTurns {
     uint64_t tag = 0, sequence = 0;  // its place among its siblings
     uint64_t vtime = 0, joins = 0;   // of those below it
     uint64_t expected_ticks = 0;     // of its tag: of what has started and not ended
+    uint64_t refund = 0;             // of what its tag lies behind the clock: of what was taken back
     size_t count = 0;                // seats below it, or ready messages
     bool seated = false;
     bool blocked = false;
@@ -135,6 +136,8 @@ class ModelTurns {
   std::string best_leaf(const std::string& path, const Before& before) const;
   uint64_t usual_ticks() const;
   static uint64_t turn_of(const Node& node, uint64_t ticks);
+  uint64_t begin_of_turn(const Node& node, const Node& parent) const;
+  static void note_refund(Node& node, const Node& parent, uint64_t begin);
   void note_idle(const std::string& leaf, size_t running, int64_t now_ms);
   Start start_of(const Node& leaf, uint64_t bytes) const;
   uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;

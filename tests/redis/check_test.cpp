@@ -306,7 +306,7 @@ TEST_CASE(
   CAPTURE(who, what);
   if (what == 0) c.put_in(key_of("n:" + who), 42, three);  // its weight
   if (what == 1) c.put_in(key_of("n:" + who), 1, std::string(1, static_cast<char>(who == "a" ? 0x99 : 0x8b)));
-  if (what == 2 && who == "a") c.put_in(key_of("n:a"), 138, three);  // its concurrency
+  if (what == 2 && who == "a") c.put_in(key_of("n:a"), 146, three);  // its concurrency
   if (what == 3 && who == "a") command(c.server, {"HDEL", key_of("am"), "a"});
   if (what < 2 || who == "a") {
     CHECK(c.finds("tenant " + who + ": has another weight or limit than is set"));
@@ -323,7 +323,7 @@ TEST_CASE("a queue with another limit than is set is found, and has what is set 
   push_one(*c.queue, "a", "1");
   push_one(*c.queue, "a", "2");
   REQUIRE(c.is_well());
-  c.put_in(key_of("n:"), 138, std::string("\0\0\0\0\0\0\x08\x40", 8));
+  c.put_in(key_of("n:"), 146, std::string("\0\0\0\0\0\0\x08\x40", 8));
   CHECK(c.finds("the queue: has another weight or limit than is set"));
   CHECK(answered(c.queue->check({.repair = true})).findings.empty());
   CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 1);

@@ -190,7 +190,7 @@ TEST_CASE("where somebody stands for a pool and should not, or not and should, i
   if (what == 8) m.ask({"DEL", kPooled + "n:"});
   if (what == 9) m.ask({"DEL", kPooled + "n:a"});
   if (what == 10) m.ask({"SET", kPooled + "n:", root.substr(0, root.size() - 1)});
-  if (what == 11) m.ask({"SET", kPooled + "n:", root.substr(0, 138)});
+  if (what == 11) m.ask({"SET", kPooled + "n:", root.substr(0, 146)});
   CHECK_FALSE(m.is_well());
   // A turn may come to it first, and then there is nothing to mend.
   const bool is_in_use = GENERATE(false, true);

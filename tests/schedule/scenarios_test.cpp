@@ -309,6 +309,28 @@ TEST_CASE("equal tenants that are busy have equal turns, bytes, run time") {
   CHECK(jain(times) >= 0.999);
 }
 
+TEST_CASE("by time a tenant in a pool that has room gets back what it was charged too much") {
+  const Simulation simulation = simulated(
+      "fair_by time\nstop 10m\nslots 8\nseed 7\npool p concurrency 8\nrule pooled pool p\n"
+      "at 0s push pooled 9000 run 1ms..2s\nat 0s push other 300000 run 10ms\n");
+  const double share = static_cast<double>(tenant_of(simulation, "pooled").run_ms) / (8 * 600'000.0);
+  figure("scenario: run time of one in a pool with room, of two: %.2f %%", 100 * share);
+  CHECK(std::abs(share - 0.5) < 0.002);
+}
+
+TEST_CASE("by time a tenant whose pool had no room makes up nothing") {
+  // Two long runs hold the pool for five minutes, of which the other one has a slot; then both have three.
+  const std::string story =
+      "fair_by time\nslots 3\nseed 7\npool p concurrency 2\nrule pooled pool p\nrule holder pool p\n"
+      "at 0s push holder 2 run 5m\nat 0s push pooled 3000 run 1ms..1s\nat 0s push other 3000 run 1ms..1s\n";
+  const auto used_by_other = [&](const std::string& until) {
+    return static_cast<double>(tenant_of(simulated(story + "stop " + until + "\n"), "other").run_ms);
+  };
+  const double share = (used_by_other("7m") - used_by_other("5m")) / (3 * 120'000.0);
+  figure("scenario: run time of the other one once the pool has room again: %.2f %%", 100 * share);
+  CHECK(share > 0.48);
+}
+
 TEST_CASE("long jobs and short ones have the same share of run time") {
   for (const int slots : {1, 8}) {
     const Simulation simulation =

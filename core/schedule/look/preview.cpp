@@ -23,6 +23,7 @@ struct Preview::Node {
         joins(tenant.joins),
         vtime(tenant.vtime),
         ticks(expected_ticks(tenant)),
+        refund(in.root.places_used == 0 ? 0 : in.place(index).refund.get()),
         waits(SeatKind{&in}.sets(index) != kNoPool || is_ranked(in.root)),
         late(waits || (tenant.flags & kTenantLate) != 0) {
     if (is_inner(tenant)) {
@@ -47,12 +48,13 @@ struct Preview::Node {
       if (slot == kNoIndex) continue;  // see kSomePools
       const Cost cost = Costs(region).of(region.entry(slot));
       const uint32_t weight = child->tenant.weight_milli;
-      // As Seats::charge: a tenant that was passed over makes up nothing.
-      const uint64_t now =
-          std::exchange(child->late, child->waits) ? std::max(vtime, place.first) : place.first;
+      // As Seats::charge.
+      const bool was_late = std::exchange(child->late, child->waits);
+      const uint64_t begin = was_late ? begin_of_late(vtime, place.first, child->refund) : place.first;
       vtime = clock_after(vtime, place.first, weight, child->ticks);
       child->ticks += ticks_of(cost.rough);
-      const uint64_t tag = now + turn_of(weight, cost.turns);
+      const uint64_t tag = begin + turn_of(weight, cost.turns);
+      child->refund = refund_left(vtime, tag);
       if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
       return slot;
     }
@@ -78,6 +80,7 @@ struct Preview::Node {
   uint64_t joins;
   uint64_t vtime;
   uint64_t ticks;  // expected_ticks
+  uint64_t refund;
   bool waits;  // see Seats::is_late
   bool late;
   std::optional<LaneWalk<MessageKind>> messages;

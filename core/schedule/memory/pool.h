@@ -51,6 +51,7 @@ struct Place {
   Shared<uint64_t> sets;   // of what is ready below it
   Shared<uint64_t> below;  // in its parent's ring, in the tree: of its subtree
   Member member;           // of its pool, if it has one: see Control::pool
+  Shared<uint64_t> refund;  // of one that may be late: so far behind the clock its next turn may begin
   // See ranks.h.
   Shared<uint64_t> stamp;   // when it had its last turn by age
   Shared<uint32_t> ranks;   // as in the root: `first` is known
@@ -60,7 +61,7 @@ struct Place {
   Shared<uint32_t> oldest;  // of its subtree, the one that waits longest for a turn by age
   Shared<uint32_t> turn_count;  // turns by rank that it was asked for since the last one by age
 };
-static_assert(sizeof(Place) == 72);
+static_assert(sizeof(Place) == 80);
 
 struct PoolTerms {
   Shared<uint32_t> generation;  // of the policy file that says so

@@ -19,6 +19,7 @@ void copy_place(Txn& txn, Place& to, const Place& from) {
   put(txn, to.ranks, from.ranks.get());
   put(txn, to.first, from.first.get());
   put(txn, to.turn_count, from.turn_count.get());
+  put(txn, to.refund, from.refund.get());
 }
 
 }  // namespace
@@ -107,6 +108,22 @@ bool Seats::is_late(uint32_t i) const {
          is_ranked(region_.root);
 }
 
+uint64_t Seats::begin_of_turn(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!is_late(i)) return tenant.tag;
+  // By rank nobody makes up anything.
+  const bool has_refund = region_.root.places_used != 0 && !is_ranked(region_.root);
+  const uint64_t refund = has_refund ? region_.place(i).refund.get() : 0;
+  return begin_of_late(region_.tenant(tenant.parent).vtime, tenant.tag, refund);
+}
+
+/// Its next turn may begin so early.
+void Seats::note_refund(Txn& txn, uint32_t i, uint64_t begin) const {
+  if (region_.root.places_used == 0) return;
+  const uint64_t vtime = region_.tenant(region_.tenant(i).parent).vtime;
+  put(txn, region_.place(i).refund, refund_left(vtime, begin));
+}
+
 /// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
 /// time takes that off at the node's weight, as if others had their turns.
 uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const {
@@ -163,7 +180,9 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
       seat.set(&Tenant::tag, std::max<uint64_t>(parent.vtime, tenant.tag));
       seat.set(&Tenant::sequence, take_sequence(ring));
     }
-    set_flag_of(seat, kTenantLate, seated && is_late(i));
+    const bool late = seated && is_late(i);
+    set_flag_of(seat, kTenantLate, late);
+    if (!late) note_refund(txn, i, seat->tag);
     // A node that stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
     if (wanted) note_ready(txn, i, sets);
@@ -195,12 +214,12 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, T
   const uint64_t sets = stays && kind.has_places() ? make_sets(txn, i) : kNoPool;
   const Ranks ranks(region_);
   const bool rotates = stays && lane->head == i && sets == kNoPool && !ranks.are_kept();
-  const bool late = is_late(i);
+  const uint64_t begin = begin_of_turn(i), turn_cost = turn_of(seat->weight_milli, cost);
   if (!rotates) ring_.remove(txn, lane, i, seat);
   const bool its_turn = turn != Turn::beside;
-  const uint64_t tag = tag_after_turn(*parent, *seat, its_turn && late, cost);
   if (its_turn) parent.set(&Tenant::vtime, clock_after(*parent, *seat));
-  seat.set(&Tenant::tag, tag);
+  seat.set(&Tenant::tag, (its_turn ? begin : seat->tag.get()) + turn_cost);
+  note_refund(txn, i, begin + turn_cost);
   set_flag_of(seat, kTenantLate, false);
   if (!stays) return set_flag_of(seat, kTenantSeated, false);
   seat.set(&Tenant::sequence, take_sequence(parent));
@@ -263,6 +282,7 @@ void Seats::even_out(Txn& txn, uint32_t i) const {
   const uint64_t latest = parent.vtime + turn_of(tenant.weight_milli);
   const uint64_t tag = std::clamp<uint64_t>(tenant.tag, parent.vtime, latest);
   put(txn, expected_ticks(tenant), 0);
+  note_refund(txn, i, tag);
   if (tag != tenant.tag) move(txn, i, tag, false);
 }
 
@@ -276,9 +296,11 @@ void Seats::correct(Txn& txn, uint32_t i, uint64_t expected, uint64_t took) cons
   put(txn, ticks, ticks - std::min<uint64_t>(ticks, expected));
   const uint64_t more = turn_of_ticks(tenant.weight_milli, took);
   const uint64_t less = turn_of_ticks(tenant.weight_milli, expected);
+  if (more == less) return;
   // Its tag may have been set anew meanwhile, and then it was not charged all of that.
-  const uint64_t tag = tenant.tag + more;
-  if (more != less) move(txn, i, tag - std::min(tag, less), false);
+  const auto corrected = [&](uint64_t tag) { return tag + more - std::min(tag + more, less); };
+  note_refund(txn, i, corrected(begin_of_turn(i)));
+  move(txn, i, corrected(tenant.tag), false);
 }
 
 void Seats::move(Txn& txn, uint32_t i, uint64_t tag, bool behind_equals) const {

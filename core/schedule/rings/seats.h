@@ -13,12 +13,15 @@
 //    turns, exactly one with equal weights. A turn's length is rounded down (see kTurn), so for weights that
 //    do not divide it the heavier may count for up to 1 in 2500 more.
 // A node in a pool that lacks room keeps its seat and is passed over; when it is served at last, with a tag
-// in the past, that counts as a turn now. This takes the place of deficit round robin: the same shares, but a
-// heavy tenant's turns are spread over the round instead of coming in one burst.
+// in the past, that counts as a turn now, but for what it was charged too much (see below). This takes the
+// place of deficit round robin: the same shares, but a heavy tenant's turns are spread over the round instead
+// of coming in one burst.
 //
-// With fair_by time a start is charged what it is expected to take, and its end corrects that (see costs.h). The
-// virtual time goes on by what was used, and not by what is only expected: a tag is taken back, the virtual time
-// never, and who comes meanwhile would wait until all of that is used after all.
+// With fair_by time a start is charged what it is expected to take, and its end corrects that (see costs.h).
+// The virtual time goes on by what was used, and not by what is only expected: a tag is taken back, the
+// virtual time never, and who comes meanwhile would wait until all of that is used after all. So a tag may
+// lie in the past by what was taken back, which is made up, and in a pool that lacked room by turns that were
+// missed, which are not: of a seat that may be late Place::refund tells how much is the former.
 //
 // A seat is taken and left at the change that makes the difference (the first message, the last one, park,
 // unpark), never found by a scan. See T1 in tenant.h.
@@ -133,11 +136,12 @@ inline uint64_t take_sequence(const Opened<Tenant>& ring) {
   return sequence;
 }
 
-/// The tag of a seat that has a turn of this cost. One that is late was passed over, and makes up nothing.
-inline uint64_t tag_after_turn(const Tenant& ring, const Tenant& seat, bool late, uint64_t cost) {
-  const uint64_t from = late ? std::max<uint64_t>(ring.vtime, seat.tag) : seat.tag.get();
-  return from + turn_of(seat.weight_milli, cost);
+/// Where the turn of a seat begins that was passed over: it makes up nothing but its refund.
+constexpr uint64_t begin_of_late(uint64_t vtime, uint64_t tag, uint64_t refund) {
+  return std::max(tag, vtime - std::min(vtime, refund));
 }
+/// What is left of the refund where the next turn may begin so early.
+constexpr uint64_t refund_left(uint64_t vtime, uint64_t begin) { return vtime - std::min(vtime, begin); }
 
 inline uint64_t clock_after(const Tenant& ring, const Tenant& seat) {
   return clock_after(ring.vtime, seat.tag, seat.weight_milli, expected_ticks(seat));
@@ -179,6 +183,8 @@ class Seats {
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
+  /// Where its turn begins in its parent's virtual time.
+  uint64_t begin_of_turn(uint32_t tenant) const;
   /// Its seat in its parent's ring, at the tag that it has. Needs: it is in no ring, and can be served.
   void sit_down(Txn& txn, uint32_t tenant) const;
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
@@ -199,6 +205,7 @@ class Seats {
   Opened<Lane> ring_of(Txn& txn, const Tenant& tenant) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+  void note_refund(Txn& txn, uint32_t tenant, uint64_t begin) const;
   bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
   uint64_t make_sets(Txn& txn, uint32_t tenant) const;

@@ -150,7 +150,8 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   put(txn, old.level, static_cast<uint8_t>(old.level + 1));
   put(txn, old.name, kNoIndex);
   put(txn, old.weight_milli, kWeightDefault);
-  put(txn, old.tag, turn_of(kWeightDefault));  // the first in its ring, as if it had always been there
+  // The first in its ring, as if it had always been there, and charged for what runs: some of it comes back.
+  put(txn, old.tag, turn_of(kWeightDefault) + turn_of_ticks(kWeightDefault, expected_ticks(old)));
   set_flag(txn, old, kTenantSelf, true);
   seats().reseat(txn, leaf);
   return i;

@@ -119,11 +119,11 @@ function M.ties_bytes(t)
 end
 
 -- A node: version, flags; its seat among its siblings, then the one of its own messages below it, with the ticks
--- that a run takes and since when it gathers, if it does; of both seats the ticks that are expected of what runs. How many stand in its rings is read by glance.cpp, too. Behind
+-- that a run takes and since when it gathers, if it does; of both seats the ticks that are expected of what runs; of the first its refund, see tree.lua. How many stand in its rings is read by glance.cpp, too. Behind
 -- that what few have: limits, until when it starts nothing, the name of its pool; then the rules that it was held
 -- against last, see rules.lua; then of each set of pools how many stand in that ring, see rings.lua.
-local NODE = '<BBddddddddddddddddd'
-local NODE_BYTES = 138
+local NODE = '<BBdddddddddddddddddd'
+local NODE_BYTES = 146
 local LIMITS = '<dddddddH'
 local LIMITS_BYTES = 58
 local SET = '<dH'
@@ -162,7 +162,7 @@ local function sets_bytes(n)
 end
 
 local function new_node(path)
-  return {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0, expected = 0,
+  return {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0, expected = 0, refund = 0,
     limits = limits.USUAL, limited = 0, pool = '', rules = 0, is_new = true, is_stored = false, listed = false,
     own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, expected = 0, weight = 1000}}
 end
@@ -172,9 +172,9 @@ function M.node(path, bytes)
   local is_limited = string.byte(bytes, 2) % (2 * LIMITED) >= LIMITED
   if is_limited and #bytes < NODE_BYTES + LIMITS_BYTES then return new_node(path) end
   local _, flags, tag, seq, vtime, joins, run, weight, kids, idle, own_tag, own_seq, count, own_run, own_idle, ticks, since,
-    expected, own_expected = struct.unpack(NODE, bytes)
+    expected, own_expected, refund = struct.unpack(NODE, bytes)
   local n = {path = path, tag = tag, seq = seq, vtime = vtime, joins = joins, run = run, weight = weight, kids = kids,
-    idle = idle, expected = expected, limits = limits.USUAL, limited = 0, pool = '', rules = 0, is_new = false, is_stored = true, listed = flags % 128 >= 64, seated = flags % 2 >= 1,
+    idle = idle, expected = expected, refund = refund, limits = limits.USUAL, limited = 0, pool = '', rules = 0, is_new = false, is_stored = true, listed = flags % 128 >= 64, seated = flags % 2 >= 1,
     blocked = flags % 8 >= 4, paused = flags % 16 >= 8,
     own = {tag = own_tag, seq = own_seq, count = count, run = own_run, idle = own_idle, ticks = ticks, since = since,
       expected = own_expected, weight = 1000, seated = flags % 4 >= 2, blocked = flags % 64 >= 32}}
@@ -193,7 +193,7 @@ function M.node_bytes(n)
     (met and MET or 0)
   local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since,
-    n.expected, own.expected)
+    n.expected, own.expected, n.refund)
   if limited then
     head = head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
       #n.pool) .. n.pool

@@ -136,6 +136,7 @@ local function settle(call, s, p, cost, at, group)
       leave_seat(call, s, p)
     else
       s.tag = math.max(s.tag, p.vtime)
+      s.refund = 0
       take_seat(call, s, p)
     end
     s, p = p, above(call, p)

@@ -50,7 +50,7 @@ function M.set_fair_by(call, fair_by)
       if seen[s] then return end
       seen[s] = true
       seats.retag(call, s, p, math.max(p.vtime, math.min(s.tag, p.vtime + math.floor(costs.TURN / s.weight))))
-      s.expected = 0
+      s.expected, s.refund = 0, 0
       s.changed, p.changed = true, true
     end)
   end

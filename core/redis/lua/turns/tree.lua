@@ -110,6 +110,16 @@ local function turns_of(call, n, top)
   end
 end
 
+-- Where its turn begins. Who was passed over makes up nothing; but by time, a tag in the past may be one that was charged too
+-- much: `refund` is how far the clock may be taken back for that. Own messages are in no pool, and never passed over.
+local function begin_of_turn(call, s, p)
+  if call.settings.fair_by ~= costs.TIME or call.ranked then return math.max(s.tag, p.vtime) end
+  return s.own and math.max(s.tag, p.vtime - s.refund) or s.tag
+end
+local function note_refund(s, p, begin)
+  if s.own then s.refund = math.max(0, p.vtime - begin) end
+end
+
 -- It has that turn with a payload of so many bytes: what lies below `top` pays for it. Returns what of that is an
 -- expected run. `more`: it has it beside another one, as one of a group; then
 -- the clock goes on only where it would have been its turn anyhow.
@@ -118,20 +128,19 @@ function M.charge(call, n, top, bytes, more)
   local cost, ticks = costs.of_start(call, own, bytes)
   local its_turn = more and turns_of(call, n, top)
   local by_age = not more and ranks.is_turn_by_age(call, seats.node(call, top))
-  -- Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
-  local makes_up = call.settings.fair_by == costs.TIME and not call.ranked
   own.count = own.count - 1
   if own.count == 0 then list(call, 'tn', n.path, false) end
   local s, p = own, n
   while true do
     leave_seat(call, s, p)
+    local begin, turn = begin_of_turn(call, s, p), math.floor(cost / s.weight)
     if not more or its_turn[s] then
-      local tag = s.tag
-      if not makes_up then s.tag = math.max(tag, p.vtime) end
       -- The clock shows what was used, not what is only expected: who comes meanwhile would wait for all of that.
-      p.vtime = math.max(p.vtime, tag - costs.turn_of_ticks(s, s.expected))
+      p.vtime = math.max(p.vtime, s.tag - costs.turn_of_ticks(s, s.expected))
+      s.tag = begin
     end
-    s.tag = s.tag + math.floor(cost / s.weight)
+    s.tag = s.tag + turn
+    note_refund(s, p, begin + turn)
     s.expected = s.expected + ticks
     if not s.blocked and count_of(s) > 0 then
       take_seat(call, s, p)
@@ -160,8 +169,12 @@ function M.ended(call, n, at, ticks, expected, top_bytes)
     each_seat(call, n, function(s, p)
       paid = paid and not (s.own and #s.path == top_bytes)
       if not paid then return end
-      local tag = s.tag + costs.turn_of_ticks(s, took)
-      retag(call, s, p, tag - math.min(tag, costs.turn_of_ticks(s, expected)))
+      local function corrected(tag)
+        tag = tag + costs.turn_of_ticks(s, took)
+        return tag - math.min(tag, costs.turn_of_ticks(s, expected))
+      end
+      note_refund(s, p, corrected(begin_of_turn(call, s, p)))
+      retag(call, s, p, corrected(s.tag))
       s.expected = math.max(0, s.expected - expected)
     end)
   end
