@@ -1,5 +1,9 @@
-// fair - what fairness costs: turns that are paid in time, a large policy, tenants that are woken.
+// fair - what fairness costs: turns that are paid in time, a large policy and a change of it, tenants that
+// are woken.
 #include "tests/bench/bench.h"
+
+// System.
+#include <fstream>
 
 namespace fq::bench {
 
@@ -104,6 +108,31 @@ void bench_policy(const Setup& setup) {
       [&] { return pushed(*ruled); }, 1.05);
 }
 
+/// The next command after a change of fq.toml reads and loads all of it.
+void bench_policy_change(const Setup& setup) {
+  const std::string spool = fresh_spool(setup, "fair-changed");
+  const Words push = {setup.programs + "/fq", "push", "--spool", spool, "--lazy", payload_of(64)};
+  run_command(push);
+  int weight = 1;
+  const auto change = [&] {
+    std::ofstream file(spool + "/fq.toml");
+    ++weight;
+    for (int i = 0; i < 10'000; ++i)
+      file << "[queue.default.tenant.\"customer-" << i << "\"]\nweight = " << weight << '\n';
+  };
+  const std::function<double()> subjects[] = {
+      [&] { return run_command(push); },
+      [&] {
+        change();
+        return run_command(push);
+      },
+  };
+  const std::vector<double> us = interleave(kRounds, subjects);
+  line("fq push --lazy", with_unit(us[0], "us"));
+  line("fq push --lazy, 10000 tenant tables changed", with_unit(us[1], "us"),
+       ratio_of(us[1] / us[0], "the former"), verdict_of((us[1] - us[0]) / 1e3, {Sense::at_most, 100}));
+}
+
 /// Tenants that may have one lease each have it: an end frees the one whose turn is next, a start parks it.
 void bench_wakes(const Setup& setup) {
   const size_t count = scaled(setup, 10'000);
@@ -152,6 +181,7 @@ void bench_fair(const Setup& setup) {
   section("What fairness costs (in process, lazy; ns a message)");
   for (const bool mixed : {false, true}) bench_costs(setup, mixed);
   bench_policy(setup);
+  bench_policy_change(setup);
   bench_wakes(setup);
 }
 
