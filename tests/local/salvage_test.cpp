@@ -1,5 +1,5 @@
-// salvage_test - what had left the ring unsynced when its file failed: moved to another file as far as it can be
-// read, and told where it cannot.
+// salvage_test - what had left the ring unsynced when its file failed: moved to another file as far as it can
+// be read, and told where it cannot.
 
 // System.
 #include <unistd.h>
@@ -215,7 +215,7 @@ TEST_CASE("a schedule that is carried while a failed file is left is not taken f
         id = ::gettid();
         static_cast<void>(other->settle(acks));
       });
-      while (id == 0) ::usleep(100);  // until the thread has told its id
+      while (id == 0) ::usleep(100);     // until the thread has told its id
       falls_asleep(task_of_thread(id));  // it has carried, and waits for us; or it has ended
     });
     q.push("now");

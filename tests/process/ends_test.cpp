@@ -103,7 +103,8 @@ TEST_CASE("a wait ends when the holder of the last attempt is killed") {
   holder.killed();
   const auto killed = Clock_::now();
   CHECK(waiter.end().exit == 1);
-  CHECK(ms_since(killed) < 10'000);  // the cap of a second, and a machine with other work; nothing else ends it
+  CHECK(ms_since(killed) <
+        10'000);  // the cap of a second, and a machine with other work; nothing else ends it
   CHECK(queue->get(MessageId{1}).value()->state == State::dead);
   ::close(unread);
 }

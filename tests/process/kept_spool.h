@@ -1,5 +1,5 @@
-// kept_spool - a spool as it was, put back as often as wanted. In place: a `lock` of another inode would make it a
-// copy, whose segment is not used.
+// kept_spool - a spool as it was, put back as often as wanted. In place: a `lock` of another inode would make
+// it a copy, whose segment is not used.
 #pragma once
 
 // Tests.

@@ -24,7 +24,7 @@ constexpr uint64_t kMebibyte = 1024 * 1024;
 constexpr uint64_t kSettingBytes = 128;
 constexpr uint64_t kKeyBytes = 40;
 constexpr uint64_t kMoreAtWorkBytes = 16 * kMebibyte;  // promised are 64, where files may be as large
-constexpr uint64_t kEndedBytesMax = 24 * kMebibyte;  // 10,000 records of this life, and a file more
+constexpr uint64_t kEndedBytesMax = 24 * kMebibyte;    // 10,000 records of this life, and a file more
 
 /// What a directory's files take of the disk.
 uint64_t disk_bytes(const std::string& directory) {

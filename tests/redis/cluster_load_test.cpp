@@ -1,6 +1,6 @@
 // cluster_load_test - a queue on a cluster is worked on while its servers die, stand still, and move shards:
-// what was accepted is served, and what was acked is not served again, but where a server died with an ack. No
-// ack that was answered before the first death is among those: a replica had it.
+// what was accepted is served, and what was acked is not served again, but where a server died with an ack.
+// No ack that was answered before the first death is among those: a replica had it.
 //
 // The rounds are short here; FQ_ROUNDS says how many, see tests/torture/cluster.sh.
 #include "tests/redis/sharded_fixture.h"
