@@ -2,6 +2,7 @@
 #include "tests/api/contract.h"
 
 // System.
+#include <algorithm>
 #include <thread>
 // fq, below us.
 #include "core/base/host_name.h"
@@ -236,22 +237,26 @@ TEST_CASE("one's own verdict is no news") {
 TEST_CASE("news of a lease wakes who waits for something else", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
-  const MessageId id = q.push("t", "only");
-  const LeaseReply leased = q.lease_all(watching());
-  REQUIRE(leased.deliveries.size() == 1);
   LeaseRequest request = watching();
   request.wait = true;
   request.wait_ms = 20'000;
-  std::thread canceller([&] {
-    let_the_other_wait();
-    static_cast<void>(other->mutate(std::vector{id}, Action::cancel));
-  });
-  const int64_t start_ms = system_clock().boot_ms();
-  const LeaseReply reply = q.lease_all(request);
-  canceller.join();
-  CHECK(reply.why_empty == WhyEmpty::changed);
-  CHECK(reply.changes.size() == 1);
-  CHECK(system_clock().boot_ms() - start_ms < 900);  // woken, and not by a cap of a second
+  std::vector<int64_t> took_ms;
+  for (int round = 0; round < 3; ++round) {
+    const MessageId id = q.push("t", "only");
+    REQUIRE(q.lease_all(watching()).deliveries.size() == 1);
+    std::thread canceller([&] {
+      let_the_other_wait();
+      static_cast<void>(other->mutate(std::vector{id}, Action::cancel));
+    });
+    const int64_t start_ms = system_clock().boot_ms();
+    const LeaseReply reply = q.lease_all(request);
+    canceller.join();
+    took_ms.push_back(system_clock().boot_ms() - start_ms);
+    CHECK(reply.why_empty == WhyEmpty::changed);
+    CHECK(reply.changes.size() == 1);
+  }
+  std::sort(took_ms.begin(), took_ms.end());
+  CHECK(took_ms[1] < 900);  // woken, and not by a cap of a second
 }
 
 TEST_CASE("a worker is seen by others, with what it works on; who only looks is not") {
