@@ -57,4 +57,23 @@ TEST_CASE("a delay in a file that was begun before the wall clock was set holds 
   q.check_clean();
 }
 
+TEST_CASE("a delay behind a journal file that is lost holds, though the wall clock was set in that file") {
+  const int64_t step_ms = GENERATE(6 * kHourMs, -6 * kHourMs);
+  SpoolFixture q;
+  const auto fill_until = [&](int file) {
+    while (q.journal_files().count(file + 1) == 0) q.push(std::string(60 * 1024, 'f'));
+  };
+  fill_until(2);
+  set_clock(q, step_ms);
+  q.push("in the second");
+  fill_until(3);
+  for (int i = 0; i < 3; ++i) q.push(std::string(60 * 1024, 'f'));
+  const uint64_t late = push_delayed(q, "late", 7 * kHourMs);
+  q.close();
+  REQUIRE(q.journal_files().count(4) == 1);
+  std::filesystem::remove(q.path("journal/2.fqj"));
+  q.lose_segment();
+  CHECK(due_in_ms(q, late) == 7 * kHourMs);
+}
+
 }  // namespace fq::test

@@ -56,8 +56,8 @@ class Replayer {
   void note_file(const ScannedRecord& record) {
     const uint32_t number = record.file_number;
     if (seen_file_ && number == header_.current_file) return;
-    // Nothing tells the time without it: the file with the last CLOCK may have been given back, or be lost.
-    if (record.file_clock && !is_this_boot(*record.file_clock)) {
+    // Nothing else may tell the time: the last CLOCK may lie in a file that was given back, or is lost.
+    if (record.file_clock && !tells(*record.file_clock)) {
       set_clock(*record.file_clock, record.header.at_wall_ms);
     }
     in_txn([&](Txn& txn) {
@@ -226,6 +226,10 @@ class Replayer {
 
   bool is_this_boot(const ClockRecord& clock) const {
     return has_clock && std::memcmp(boot.boot_id, clock.boot_id, sizeof boot.boot_id) == 0;
+  }
+
+  bool tells(const ClockRecord& clock) const {
+    return is_this_boot(clock) && header_.wall_minus_boot_ms == clock.wall_minus_boot_ms;
   }
 
   void set_clock(const ClockRecord& clock, int64_t at_wall_ms) {
