@@ -126,7 +126,7 @@ TEST_CASE("a call takes back so much of sessions that are over, and the next one
   take_and_die(server, clock, kTaken / 2);
   take_and_die(server, clock, kTaken - kTaken / 2);
   REQUIRE(members_of(server, "lv") == kTaken);
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   call_bounded(server, clock, {"nonce123456", "cancel", "-1"});
   CHECK(members_of(server, "lv") == kTaken - kHeldOfCall);
   call_bounded(server, clock, {"nonce123456", "cancel", "-1"});

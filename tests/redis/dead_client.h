@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <sys/wait.h>
 #include <unistd.h>
 // Tests.
@@ -33,6 +34,14 @@ inline void somebody_calls(const TestServer& server, FakeClock& clock) {
   const Reply reply =
       command(server, {"FCALL", function, "2", tag + "h", tag + "c", run, "another", "cancel"});
   REQUIRE(reply.kind != Reply::Kind::error);
+}
+
+/// Others call meanwhile: where nobody does, the server may have stood still.
+inline void time_goes_by(const TestServer& server, FakeClock& clock, int64_t ms) {
+  for (constexpr int64_t kStepMs = 5'000; ms > 0; ms -= kStepMs) {
+    somebody_calls(server, clock);
+    clock.advance(std::min(ms, kStepMs));
+  }
 }
 
 }  // namespace fq::test

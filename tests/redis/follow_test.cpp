@@ -143,7 +143,7 @@ TEST_CASE("of a worker that died its caller reads what is there, and is told") {
   REQUIRE(status == 0);
   const auto follower = answered(s.caller->follow(id, call));
   CHECK(read_all(*follower).bytes == 5);
-  s.clock.advance(15'000);
+  time_goes_by(s.server, s.clock, 15'000);
   CHECK(read_all(*follower).ends == "broken off ");
   CHECK(answered(s.queue->get(id))->state == State::ready);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a caller that died is not waited for when its time is over") {
   REQUIRE(run->open().ok());
   s.write(*run, 2 * kMiB);
   CHECK_FALSE(run->has_room(Channel::out));
-  s.clock.advance(15'000);
+  time_goes_by(s.server, s.clock, 15'000);
   CHECK(run->has_room(Channel::out));
   run.reset();
   s.queue.reset();
@@ -180,7 +180,7 @@ TEST_CASE(
   auto run = s.begin({});
   s.write(*run, kMiB);
   SECTION("its session is over") {
-    s.clock.advance(15'000);
+    time_goes_by(s.server, s.clock, 15'000);
     somebody_calls(s.server, s.clock);
   }
   SECTION("its caller has read enough") {

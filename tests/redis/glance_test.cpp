@@ -142,7 +142,7 @@ TEST_CASE("who waits finds out that a holder has died, where nobody else calls")
   Waiter waiter(open_on(told_time_engine(), server.spool(kShortPatience), &clock));
   wait_until([&] { return command(server, {"ZCARD", kOnlyTag + "bw"}).number == 1; });
   CHECK(!waiter.is_back(100));
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   CHECK(waiter.reply().deliveries.at(0).crashes == 1);
 }
 

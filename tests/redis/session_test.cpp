@@ -14,7 +14,7 @@ TEST_CASE("what a dead client held comes back when nobody has heard of it for it
   const auto queue = open_on(told_time_engine(), server.spool(), &clock);
   const MessageId id = push_one(*queue, "t", "x");
   take_and_die(server, clock);
-  clock.advance(14'999);
+  time_goes_by(server, clock, 14'999);
   CHECK(answered(queue->get(id))->state == State::leased);
   CHECK(answered(queue->attendees()).size() == 1);
   clock.advance(1);
@@ -36,11 +36,11 @@ TEST_CASE("that a client died is an event of what it held, and is why the run fa
     return std::string(page.events.back().event) + ":" + std::string(page.events.back().reason);
   };
   take_and_die(server, clock);
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   CHECK(last_event() == "died:");
   CHECK(answered(queue->get(id))->last_error.value().reason == "its holder died");
   take_and_die(server, clock);
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   CHECK(last_event() == "buried:its holder died");
 }
 
@@ -70,6 +70,38 @@ TEST_CASE("a server that was started anew takes nothing from who could not be he
   CHECK(answered(queue->get(id))->state == State::ready);
 }
 
+TEST_CASE("a server that stood still, or whose clock went ahead, takes nothing from who could not be heard") {
+  FakeClock clock;
+  const TestServer server;
+  const auto one = open_on(told_time_engine(), server.spool(), &clock);
+  const auto other = open_on(told_time_engine(), server.spool(), &clock);
+  push_one(*one, "t", "x");
+  push_one(*one, "t", "y");
+  const MessageId first = answered(one->lease({})).deliveries.at(0).id;
+  const MessageId second = answered(other->lease({})).deliveries.at(0).id;
+  const bool by_a_stranger = GENERATE(false, true);
+  clock.advance(20'000);
+  by_a_stranger ? somebody_calls(server, clock) : void(answered(one->maintain(1)));
+  CHECK(answered(one->get(first))->state == State::leased);
+  CHECK(answered(one->get(second))->state == State::leased);
+  answered(other->maintain(1));
+  CHECK(answered(one->get(second))->state == State::leased);
+}
+
+TEST_CASE("what the dead held comes back although few call, and each after a long time") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  const MessageId id = push_one(*queue, "t", "x");
+  take_and_die(server, clock);
+  clock.advance(60'000);
+  somebody_calls(server, clock);
+  CHECK(answered(queue->get(id))->state == State::leased);
+  clock.advance(60'000);
+  somebody_calls(server, clock);
+  CHECK(answered(queue->get(id))->state == State::ready);
+}
+
 TEST_CASE("a worker that a server took for dead is a worker again once it is heard") {
   FakeClock clock;
   const TestServer server;
@@ -80,7 +112,7 @@ TEST_CASE("a worker that a server took for dead is a worker again once it is hea
   clock.advance(1'000);
   REQUIRE(worker->attend({.slots = 3, .messages = 2}).ok());
   CHECK(answered(queue->attendees()).at(0).since_wall_ms == since_ms);
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   somebody_calls(server, clock);
   CHECK(answered(queue->attendees()).empty());
   std::vector<Attendee> all;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 // Tests.
-#include "tests/redis/fixture.h"
+#include "tests/redis/dead_client.h"
 
 namespace fq::test {
 
@@ -35,7 +35,7 @@ TEST_CASE("a step whose process died is run by another when nobody has heard of 
   Interrupt at_once;
   at_once.raise();
   CHECK(queue->steps()->begin(job.receipt, "s", &at_once).error().kind == ErrorKind::later);
-  clock.advance(15'000);
+  time_goes_by(server, clock, 15'000);
   CHECK(answered(queue->steps()->begin(job.receipt, "s", &at_once)).turn != nullptr);
 }
 

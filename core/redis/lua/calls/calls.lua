@@ -7,6 +7,7 @@ local FIRED = 64       -- timers, in one call
 -- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.
 local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
+local UNHEARD = 6000   -- who lives says so each 5 s
 local HELD = 256       -- of sessions that are over, in one call
 
 -- A number of the root that is lost has its usual value. But nothing else says which id is the next one and what holds for the
@@ -18,7 +19,7 @@ local function number(bytes) return tonumber(bytes or 0) or 0 end
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead', 'spared')
   if not root[1] then return nil, redis.error_reply(MISSING) end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before, n, serial, step = number(root[2]), tonumber(root[3]), tonumber(root[4]), tonumber(root[18] or 1)
@@ -32,7 +33,7 @@ function M.look(keys)
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
-  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge}
+  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge, spared = number(root[27])}
   if root[22] then call.crossing = tonumber(root[22]) end
   if root[23] then
     call.horizon = events.horizon(root[23])
@@ -62,11 +63,20 @@ local function follow_server(call, run, before)
   shares.reset(call)
 end
 
+-- Where nobody was heard although there are sessions, the server stood still or its clock went ahead, and it has yet to hear
+-- who lives: until then no session is over. Or all are dead, which is found so much later, once: from then on nobody is heard,
+-- whose end would lie behind that. A lease that was taken for a time is over by time, whoever stood still.
+local function follow_stop(call, before)
+  if call.now - before <= UNHEARD then return end
+  local last = redis.call('ZREVRANGE', call.tag .. 's', 0, 0, 'WITHSCORES')
+  if last[1] and tonumber(last[2]) >= call.before.spared then call.spared = call.now + GRACE end
+end
+
 -- A session is over when nobody heard of it for its time, and not before its holder could say that it lives.
 local function end_of_session(call)
   local first = view.first(sessions.deadlines(call))
   if not first then return math.huge end
-  return math.max(first[1], call.grace), first[2]
+  return math.max(first[1], call.grace, call.spared or call.before.spared), first[2]
 end
 
 -- What it holds comes back, as far as one call does it. False: there is more.
@@ -115,6 +125,7 @@ function M.begin(keys, run, nonces)
   local call, fault, before = M.look(keys)
   if not call then return nil, fault end
   follow_server(call, run, before)
+  follow_stop(call, before)
   schedules.follow_clock(call)
   sessions.hear(call, nonces)
   local fired = 0
@@ -225,6 +236,7 @@ function M.finish(call)
   if call.other_run then
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end
   end
+  if call.spared then root[#root + 1], root[#root + 2] = 'spared', text.num(call.spared) end
   redis.call('HSET', call.root, unpack(root))
 end
 
