@@ -106,6 +106,12 @@ Result<void> load(Queue& queue, const Location& location) {
   return queue.policy_load(without_lines(policy), for_queue(source.state, location.queue), &source.text);
 }
 
+Result<void> load_if_other(Queue& queue, const Location& location) {
+  FQ_TRY_SET(const FileIdentity state, policy_state(queue, location.spool));
+  FQ_TRY_SET(const bool current, queue.policy_is_current(for_queue(state, location.queue)));
+  return current ? Result<void>() : load(queue, location);
+}
+
 }  // namespace
 
 Result<void> load_schedules(Queue& queue, const Location& location) {
@@ -119,10 +125,7 @@ Result<void> load_schedules(Queue& queue, const Location& location) {
 }
 
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
-  FQ_TRY_SET(const FileIdentity state, policy_state(queue, location.spool));
-  FQ_TRY_SET(const bool current, queue.policy_is_current(for_queue(state, location.queue)));
-  if (current) return {};
-  Result<void> loaded = load(queue, location);
+  Result<void> loaded = load_if_other(queue, location);
   if (!loaded && is_policy_fault(loaded.error())) FQ_TRY(hold_last_good(queue, location));
   return loaded;
 }

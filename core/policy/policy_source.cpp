@@ -28,6 +28,13 @@ Error config(const std::string& path, std::string_view what) {
   return Error{ErrorKind::config, path + ": " + std::string(what), 0};
 }
 
+/// Whatever keeps it from being read is its own fault: nobody is kept from what has nothing to do with it.
+Error unreadable(std::string_view call, const std::string& path) {
+  Error error = sys_error(call, path, errno);
+  if (error.kind == ErrorKind::unusable || error.kind == ErrorKind::io) error.kind = ErrorKind::config;
+  return error;
+}
+
 /// A policy that somebody else can write is somebody else's policy.
 Result<void> check_owner(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode)) return config(path, "is not a regular file");
@@ -50,7 +57,7 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
   for (;;) {
     const ssize_t got = ::read(descriptor, piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return sys_error("read", path, errno);
+    if (got < 0) return unreadable("read", path);
     if (got == 0) return text;
     text.append(piece, static_cast<size_t>(got));
     if (text.size() > kPolicyFileBytesMax) return policy_too_long(path);
@@ -72,7 +79,7 @@ Result<std::optional<struct stat>> link_to_nothing(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return std::optional<struct stat>();
-    return sys_error("lstat", path, errno);
+    return unreadable("lstat", path);
   }
   // A file that has come meanwhile is found by the next look.
   return S_ISLNK(info.st_mode) ? std::optional(info) : std::optional<struct stat>();
@@ -85,9 +92,9 @@ Result<PolicySource> read_file(const std::string& path) {
     if (link) return config(path, "is a link to a file that is not there");
     return PolicySource();
   }
-  if (file.get() < 0) return sys_error("open", path, errno);
+  if (file.get() < 0) return unreadable("open", path);
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
+  if (::fstat(file.get(), &info) != 0) return unreadable("stat", path);
   FQ_TRY(check_owner(info, path));
   FQ_TRY_SET(std::string text, read_whole(file.get(), path));
   return PolicySource{std::move(text), true, identity_of(info)};
@@ -122,7 +129,7 @@ Result<FileIdentity> policy_state(Queue& queue, const std::string& spool) {
   const std::string path = policy_path(spool);
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return identity_of(info);
-  if (errno != ENOENT) return sys_error("stat", path, errno);
+  if (errno != ENOENT) return unreadable("stat", path);
   FQ_TRY_SET(const auto link, link_to_nothing(path));
   return link ? identity_of(*link) : FileIdentity{};
 }

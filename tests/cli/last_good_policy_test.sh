@@ -137,6 +137,14 @@ gives 78 'is a link to a file that is not there' fq push -q new x
 mv "$work/away.toml" "$work/kept.toml"
 gives 0 '' fq config check
 is 'and again where it is back' 6 "$(attempts "$(fq push z)")"
+rm "$work/kept.toml"; : >"$work/file"; ln -sf "$work/file/kept.toml" "$toml"
+for command in 'push z' pop stats jobs; do gives 0 'Not a directory; the last good one holds' fq $command; done
+gives 78 'Not a directory' fq config check
+is 'a link through what is no directory is a broken file' 6 "$(attempts "$(fq push z 2>/dev/null)")"
+rm "$FQ_SPOOL/queues/default/segment"
+is 'also where not even the link can be followed, in a segment that is made anew' 6 "$(attempts "$(fq push z 2>/dev/null)")"
+ln -sf fq.toml "$toml"
+gives 0 'symbolic links; the last good one holds' fq push z
 rm "$toml"
 is 'without the link there is no policy' 5 "$(attempts "$(fq push z)")"
 
