@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+// fq, below us.
+#include "core/base/text/utf8.h"
 // fq, this room.
 #include "cli/requests/edit_fields.h"
 #include "cli/session/ending.h"
@@ -117,6 +120,21 @@ Result<std::string> typed_into(const Form& form, const std::string& command, Mes
   return text;
 }
 
+bool is_utf8(const JobCommand& command) {
+  const auto are_utf8 = [](const auto& words) { return std::all_of(words.begin(), words.end(), utf8_valid); };
+  return are_utf8(command.argv) && utf8_valid(command.cwd) && are_utf8(command.env);
+}
+
+/// The form has U+FFFD where the command has other bytes: a command that is made of it has lost them.
+Result<void> check_bytes(const std::optional<JobCommand>& before, const EditFields& fields) {
+  const bool is_made = fields.command && fields.command->has_value();
+  if (!is_made || !before || is_utf8(*before)) return {};
+  return Error{ErrorKind::bad_data,
+               "its command or variables have bytes that are not UTF-8, which no form shows; give another "
+               "command by --shell or -- CMD",
+               0};
+}
+
 Result<Exit> edit_form(Session& session, Queue& queue, const MessageInfo& message, Order order) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)
     return usage_error("edit", "there is no terminal for an editor; give the changes as options");
@@ -136,6 +154,8 @@ Result<Exit> edit_form(Session& session, Queue& queue, const MessageInfo& messag
   if (!typed) return refuse(std::move(typed).error());
   Result<EditFields> fields = difference(form.before(), *typed);
   if (!fields) return refuse(std::move(fields).error());
+  if (Result<void> good = check_bytes(message.command, *fields); !good)
+    return refuse(std::move(good).error());
   if (Result<void> good = check_order(*fields, order, "priority", "key"); !good)
     return refuse(Error{ErrorKind::bad_data, good.error().text, 0});
   Result<Exit> done = put(session, queue, message.id, *fields);

@@ -128,6 +128,18 @@ stays 1 'is running' 1
 is 'it runs as it was' '2 short' "$(of "$id" '"\(.deliveries) \(.payload)"')"
 is 'check finds nothing' 0 "$(fq check >/dev/null; echo $?)"
 
+# The form is text. Of a command that is not, all but the command is edited there.
+of_command() { fq export --live 2>/dev/null | jq -c 'select(.argv_base64) | [.argv_base64, .env_base64]'; }
+id=$(A=$'v\xff' fq push --env A -- cat $'f\xff' /etc/hostname)
+before=$(edits) was=$(of_command)
+on_form 'sed -i s/hostname/issue/ "$1"'
+stays 65 'have bytes that are not UTF-8' 1
+is 'its command is as it was' "$was" "$(of_command)"
+on_form 'sed -i "s/\"priority\": *0/\"priority\":4/" "$1"'
+is 'a priority is edited' "0 4 $was" "$status $(of "$id" .priority) $(of_command)"
+gives 0 '' fq edit "$id" -- true
+gives 0 '' fq cancel "$id"
+
 # A storm: editors killed at random. Each message is as it was or as one edit made it, and is there once.
 fresh
 seq -f 'm%g' 20 | fq push --lines >/dev/null
