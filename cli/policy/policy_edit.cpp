@@ -19,7 +19,8 @@ namespace fq::cli {
 namespace {
 
 /// Durable in place of what was there.
-Result<void> put_in_place(const std::string& from, const std::string& to, const std::string& directory) {
+Result<void> put_in_place(const std::string& from, const std::string& to) {
+  const std::string directory = directory_of(to);
   const Descriptor file(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || ::fsync(file.get()) != 0) return sys_error("sync", from, errno);
   if (::rename(from.c_str(), to.c_str()) != 0) return sys_error("rename", from, errno);
@@ -33,7 +34,7 @@ Result<void> put_in_place(const std::string& from, const std::string& to, const 
 Result<Exit> edit_policy(const Location& location) {
   if (::access(location.spool.c_str(), F_OK) != 0) return no_such_spool(location.spool);
   FQ_TRY_SET(const std::string command, editor_command("config edit"));
-  const std::string path = policy_path(location.spool);
+  const std::string path = end_of_links(policy_path(location.spool));
   const std::string copy = path + ".edit";
   FQ_TRY_SET(const std::string before, read_text_file(path));
   Result<void> made = write_new_file(copy, before);
@@ -58,7 +59,7 @@ Result<Exit> edit_policy(const Location& location) {
     error.text += kept;
     return error;
   }
-  FQ_TRY(put_in_place(copy, path, location.spool));
+  FQ_TRY(put_in_place(copy, path));
   return Exit::done;
 }
 

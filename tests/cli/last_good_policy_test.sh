@@ -129,6 +129,15 @@ gives 1 'there is none' env EDITOR=true FQ_SPOOL="$work/nospool" "$FQ" config ed
 # A link may stand for the file, and one that has lost it is no policy that was taken back.
 printf '[queue."*"]\nattempts = 6\n' >"$work/kept.toml"; ln -sf "$work/kept.toml" "$toml"
 is 'a link is followed' 6 "$(attempts "$(fq push z)")"
+mkdir "$work/shared"; mv "$work/kept.toml" "$work/shared"; ln -sf ../shared/kept.toml "$toml"
+gives 0 '' edit $'[queue."*"]\nattempts = 4\n'
+is 'the file that it leads to is edited' '4 yes' \
+  "$(sed -n 's/attempts = //p' "$work/shared/kept.toml") $([ -L "$toml" ] && echo yes || echo no)"
+gives 78 "the edit is in $FQ_SPOOL/../shared/kept.toml.edit" edit 'nonsense = 1'
+rm "$work/shared/kept.toml.edit"
+gives 0 '' edit $'[queue."*"]\nattempts = 6\n'
+is 'nothing is left beside it' kept.toml "$(ls "$work/shared")"
+mv "$work/shared/kept.toml" "$work"; ln -sf "$work/kept.toml" "$toml"
 mv "$work/kept.toml" "$work/away.toml"
 gives 0 'fq.toml: is a link to a file that is not there; the last good one holds' fq push z
 is 'what held before its file went holds' 6 "$(attempts "$(fq push z 2>/dev/null)")"
