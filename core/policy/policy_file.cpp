@@ -158,21 +158,23 @@ Result<void> PolicyFile::check_pools() const {
 
 /// What tables say of the same thing, each together with what is less exact and holds for all its queues.
 Result<void> PolicyFile::check_tables() const {
-  std::vector<const FileQueue*> setters;
+  std::vector<const FileQueue*> patterns;  // a plain name, which comes behind them, takes in no other
   for (const FileQueue& queue : queues_) {
     const std::vector<FileValue>& values = queue.queue.values;
     const PolicyKey keys[] = {PolicyKey::order, PolicyKey::scope, PolicyKey::max_payload};
     const bool sets = std::any_of(std::begin(keys), std::end(keys),
                                   [&](PolicyKey key) { return find(values, key) != nullptr; });
     if (!sets && queue.schedules.empty()) continue;
-    setters.push_back(&queue);
     std::vector<FileValue> together;
     SchedulesByName schedules;
-    for (const FileQueue* each : setters) {
+    for (const FileQueue* each : patterns) {
       if (!covers(each->queue.name, queue.queue.name)) continue;
       lay_over(together, each->queue.values);
       lay_over(schedules, each->schedules);
     }
+    lay_over(together, queue.queue.values);
+    lay_over(schedules, queue.schedules);
+    if (queue.queue.name.find('*') != std::string::npos) patterns.push_back(&queue);
     FQ_TRY(check_order(together));
     FQ_TRY(check_schedules(together, schedules));
   }

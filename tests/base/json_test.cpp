@@ -1,3 +1,6 @@
+#include <chrono>
+#include <string>
+
 #include "core/base/text/json_reader.h"
 #include "core/base/text/json_writer.h"
 #include "tests/catch.h"
@@ -55,6 +58,16 @@ TEST_CASE("a line that is not strictly JSON is refused with a reason") {
 TEST_CASE("the place of a fault is told by its line, where there are several") {
   CHECK(read_json_object("{\"a\":1,}").fault == "has no key in quotes at character 8");
   CHECK(read_json_object("{\n  \"a\":1,\n}").fault == "has no key in quotes in line 3 at character 1");
+}
+
+TEST_CASE("an object of many keys is read at once") {
+  std::string line = "{\"k\":0";
+  for (int i = 0; i < 100'000; ++i) line += ",\"k" + std::to_string(i) + "\":0";
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(read_json_object(line + "}").fault.empty());
+  CHECK(read_json_object(line + ",\"k77777\":0}").fault == "has the key 'k77777' twice");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  CHECK(took.count() < 15);  // 0.1 s; what is quadratic takes two minutes
 }
 
 TEST_CASE("objects may lie in objects, but not without end") {

@@ -100,26 +100,30 @@ class Reader {
     if (take(close)) return true;
     for (;;) {
       auto& [name, member] = to.members.emplace_back();
-      if (close == '}' && !member_name(to, name)) return false;
+      if (close == '}' && !member_name(name)) return false;
       if (!value(member, depth + 1)) return false;
       skip_space();
-      if (take(close)) return true;
+      if (take(close)) return close == ']' || all_differ(to);
       if (!take(',')) return fail_here("no comma or closing bracket");
     }
   }
 
-  bool member_name(const JsonValue& object, std::string& name) {
+  bool member_name(std::string& name) {
     skip_space();
     if (peek() != '"') return fail_here("no key in quotes");
     if (!string(name)) return false;
-    // The new member is already in the list, as its last.
-    const auto same = [&name](const auto& member) { return member.name == name; };
-    if (std::any_of(object.members.begin(), object.members.end() - 1, same)) {
-      return fail("has the key '" + name + "' twice");
-    }
     skip_space();
     if (!take(':')) return fail_here("no colon");
     return true;
+  }
+
+  bool all_differ(const JsonValue& object) {
+    std::vector<std::string_view> names;
+    names.reserve(object.members.size());
+    for (const auto& member : object.members) names.push_back(member.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    return twice == names.end() || fail("has the key '" + std::string(*twice) + "' twice");
   }
 
   bool number(std::string& to) {
