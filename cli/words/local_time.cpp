@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <tuple>
 // fq, below us.
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
@@ -86,11 +87,20 @@ std::optional<int64_t> seconds_of(const std::tm& wanted) {
   return first;
 }
 
-std::optional<int64_t> on_day(std::tm day, std::string_view clock) {
+std::tm with_clock(std::tm day, std::string_view clock) {
   day.tm_hour = number_at(clock, 0, 2);
   day.tm_min = number_at(clock, 3, 2);
   day.tm_sec = clock.size() > 5 ? number_at(clock, 6, 2) : 0;
-  return seconds_of(day);
+  return day;
+}
+
+std::optional<int64_t> on_day(const std::tm& day, std::string_view clock) {
+  return seconds_of(with_clock(day, clock));
+}
+
+bool is_past(const std::tm& now, std::string_view clock) {
+  const auto hands = [](const std::tm& at) { return std::tuple(at.tm_hour, at.tm_min, at.tm_sec); };
+  return hands(now) > hands(with_clock(now, clock));
 }
 
 /// The day after, or before.
@@ -109,7 +119,9 @@ std::optional<int64_t> nearest_seconds(std::string_view clock, int64_t now_ms, N
   const std::optional<int64_t> here = on_day(today, clock);
   const bool next = nearest == Nearest::next;
   const bool fits = here && (next ? *here * 1000 > now_ms : *here * 1000 <= now_ms);
-  if (fits || !here) return here;
+  if (fits) return here;
+  // Where the clocks are changed past it today their hands tell whether that was before now.
+  if (!here && is_past(today, clock) != next) return here;
   return on_day(day_beside(today, next ? 1 : -1), clock);
 }
 

@@ -74,6 +74,14 @@ TEST_CASE("a time that the clocks are changed past does not exist") {
   CHECK(parsed("02:30", "2026-03-28T11:00:00Z").find("does not exist") != std::string::npos);
 }
 
+TEST_CASE("a time that today's clocks were changed past is there the day after, and the day before") {
+  const Zone zone(kBerlin);
+  CHECK(parsed("02:30", "2026-03-29T00:59:00Z").find("does not exist") != std::string::npos);
+  CHECK(parsed("02:30", "2026-03-29T01:00:00Z") == "2026-03-30T00:30:00");
+  CHECK(parsed("02:30", "2026-03-29T00:59:00Z", Nearest::last) == "2026-03-28T01:30:00");
+  CHECK(parsed("02:30", "2026-03-29T01:00:00Z", Nearest::last).find("does not exist") != std::string::npos);
+}
+
 TEST_CASE("of a time that comes twice it is the first") {
   const Zone zone(kBerlin);
   CHECK(parsed("2026-10-25 02:30") == "2026-10-25T00:30:00");
