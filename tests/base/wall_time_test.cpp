@@ -42,6 +42,11 @@ TEST_CASE("what is no time, or no day of the calendar, is refused") {
   }
 }
 
+TEST_CASE("a time before or after all that can be written is the first or the last that can") {
+  CHECK(format_wall_time(253'402'300'800'000) == "9999-12-31T23:59:59.999Z");
+  CHECK(format_wall_time(-62'135'596'800'001) == "0001-01-01T00:00:00.000Z");
+}
+
 TEST_CASE("a formatted time is RFC 3339 in UTC and parses back to the same") {
   CHECK(format_wall_time(0) == "1970-01-01T00:00:00.000Z");
   CHECK(format_wall_time(-1) == "1969-12-31T23:59:59.999Z");

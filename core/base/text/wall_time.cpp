@@ -1,6 +1,7 @@
 #include "core/base/text/wall_time.h"
 
 // System.
+#include <algorithm>
 #include <cstdio>
 // fq, this room.
 #include "core/base/text/decimal.h"
@@ -139,6 +140,7 @@ std::optional<int64_t> parse_wall_time(std::string_view text, int64_t now_ms) {
 }
 
 std::string format_wall_time(int64_t wall_ms) {
+  wall_ms = std::clamp(wall_ms, kSecondsMin * 1000, kSecondsMax * 1000 + 999);
   int64_t seconds = wall_ms / 1000;
   int64_t ms = wall_ms % 1000;
   if (ms < 0) ms += 1000, seconds -= 1;

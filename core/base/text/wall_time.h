@@ -27,7 +27,8 @@ std::optional<Instant> parse_instant(std::string_view text);
 /// The same, or "+DURATION" from `now_ms`.
 std::optional<int64_t> parse_wall_time(std::string_view text, int64_t now_ms);
 
-/// "2026-11-02T08:00:00.500Z".
+/// "2026-11-02T08:00:00.500Z". Of years that have no such form it is the first or the last moment that has
+/// one.
 std::string format_wall_time(int64_t wall_ms);
 
 }  // namespace fq
