@@ -178,7 +178,8 @@ Result<Exit> get(const Arguments&, Session& session) {
 Result<std::string> read_new_policy(const std::string& path) {
   FQ_TRY_SET(Reader input, path == "-" ? Reader::standard_input() : Reader::file(path));
   Result<std::string> text = input.read_all(kPolicyFileBytesMax);
-  if (!text && text.error().kind == ErrorKind::bad_data) return policy_too_long(input.name());
+  const bool is_long = !text && text.error().kind == ErrorKind::bad_data && text.error().sys == 0;
+  if (is_long) return policy_too_long(input.name());
   return text;
 }
 

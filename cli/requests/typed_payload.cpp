@@ -18,8 +18,8 @@ Result<TypedPayload> typed_payload_of(const Arguments& arguments, const std::str
 }
 
 Result<std::string> TypedPayload::read(uint64_t most) const {
-  if (file.empty()) return text.value_or("");
-  FQ_TRY_SET(Reader reader, file == "-" ? Reader::standard_input() : Reader::file(file));
+  if (!file) return text.value_or("");
+  FQ_TRY_SET(Reader reader, *file == "-" ? Reader::standard_input() : Reader::file(*file));
   return reader.read_all(most);
 }
 

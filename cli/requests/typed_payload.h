@@ -13,9 +13,9 @@ namespace fq::cli {
 
 struct TypedPayload {
   std::optional<std::string> text;
-  std::string file;  // "-": standard input; "": none
+  std::optional<std::string> file;  // "-": standard input
 
-  bool is_given() const { return text || !file.empty(); }
+  bool is_given() const { return text || file; }
   /// "" where none was given. ErrorKind::bad_data: it is longer.
   Result<std::string> read(uint64_t most) const;
 };

@@ -117,6 +117,7 @@ redis-cli -s "$work/s" hset fq1:fq:policy version 9-x text "$(sed "s|\"nightly\"
 gives 0 'the text was not kept with the key' fq stats
 is 'as it was' nightly "$(fq schedule show nightly --json 2>/dev/null | jq -r '.argv[1]')"
 gives 0 '' fq config load -
+gives 65 'Is a directory' fq config load "$work"
 
 is 'help lists what only this program has' 'acl load' \
   "$("$(dirname "$FQ")/fq-redis" help | sed -n '/^Of fq-redis alone:/,/^$/s/^  \([a-z]*\) .*/\1/p' | xargs)"

@@ -111,6 +111,9 @@ else
 fi
 fresh
 head -c 70000 /dev/zero | tr '\0' x >"$work/large"
+# --file '' is no file, and --file DIRECTORY says what it is.
+gives 65 'No such file' fq schedule set s @daily --file '' -- cat
+gives 65 'Is a directory' fq schedule set s @daily --file "$work" -- cat
 gives 65 'longer than 64KiB' fq schedule set s @daily --file "$work/large"
 
 # In fq.toml: it comes and goes with the file; what was set at run time wins until it is removed.
