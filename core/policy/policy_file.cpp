@@ -28,6 +28,22 @@ bool less_exact(const FileRule& a, const FileRule& b) {
 /// like others here, which only a star can take in.)
 bool covers(std::string_view pattern, std::string_view other) { return pattern_matches(pattern, other); }
 
+/// By what stands before their first star, or all would be held against all.
+using PatternTables = std::multimap<std::string_view, const FileQueue*>;
+
+/// In the order in which they lie in their file.
+std::vector<const FileQueue*> tables_covering(const PatternTables& tables, std::string_view name) {
+  std::vector<const FileQueue*> found;
+  for (size_t bytes = 0; bytes <= name.size(); ++bytes) {
+    const auto [first, last] = tables.equal_range(name.substr(0, bytes));
+    for (auto each = first; each != last; ++each) {
+      if (covers(each->second->queue.name, name)) found.push_back(each->second);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 /// Later values stand in for earlier ones of the same key.
 void lay_over(std::vector<FileValue>& to, const std::vector<FileValue>& values) {
   for (const FileValue& value : values) {
@@ -158,7 +174,7 @@ Result<void> PolicyFile::check_pools() const {
 
 /// What tables say of the same thing, each together with what is less exact and holds for all its queues.
 Result<void> PolicyFile::check_tables() const {
-  std::vector<const FileQueue*> patterns;  // a plain name, which comes behind them, takes in no other
+  PatternTables patterns;  // a plain name, which comes behind them, takes in no other
   for (const FileQueue& queue : queues_) {
     const std::vector<FileValue>& values = queue.queue.values;
     const PolicyKey keys[] = {PolicyKey::order, PolicyKey::scope, PolicyKey::max_payload};
@@ -167,14 +183,14 @@ Result<void> PolicyFile::check_tables() const {
     if (!sets && queue.schedules.empty()) continue;
     std::vector<FileValue> together;
     SchedulesByName schedules;
-    for (const FileQueue* each : patterns) {
-      if (!covers(each->queue.name, queue.queue.name)) continue;
+    for (const FileQueue* each : tables_covering(patterns, queue.queue.name)) {
       lay_over(together, each->queue.values);
       lay_over(schedules, each->schedules);
     }
     lay_over(together, queue.queue.values);
     lay_over(schedules, queue.schedules);
-    if (queue.queue.name.find('*') != std::string::npos) patterns.push_back(&queue);
+    if (queue.queue.name.find('*') != std::string::npos)
+      patterns.emplace(pattern_prefix(queue.queue.name), &queue);
     FQ_TRY(check_order(together));
     FQ_TRY(check_schedules(together, schedules));
   }
