@@ -244,6 +244,17 @@ TEST_CASE("what was on its way to a queue that is gone comes back") {
   CHECK(Two::served(*two.from) == Texts{"moved"});
 }
 
+TEST_CASE("a move of which only the end was left is over where its queue is gone") {
+  Two two;
+  const MessageId id = push_one(*two.from, "a", "moved");
+  two.stalled(id).go(3);
+  two.to.reset();
+  REQUIRE(told_time_engine().remove({two.server.spool(), "to"}).ok());
+  two.clock.advance(kPatienceMs);
+  CHECK(Two::served(*two.from).empty());
+  CHECK(command(two.server, {"KEYS", "*:mv"}).items.empty());
+}
+
 TEST_CASE("what is refused where it goes stays, is served, and is not held for a moment longer") {
   Two two(GENERATE(1U, 4U), 4);
   const MessageId id = push_one(*two.from, "a", "x");

@@ -26,6 +26,11 @@ Error unknown(Error error, const std::string& id, const std::string& queue) {
   return error;
 }
 
+/// A queue that is not there any more has taken it with it, or never will.
+bool is_gone(const Result<Reply>& said_there) {
+  return !said_there && said_there.error().kind == ErrorKind::missing;
+}
+
 }  // namespace
 
 RedisCrossing::OnItsWay RedisCrossing::on_its_way(const Reply& told) {
@@ -91,17 +96,17 @@ Result<std::optional<MoveResult>> RedisCrossing::carry(const OnItsWay& message, 
 Result<void> RedisCrossing::end(const OnItsWay& message, const std::string& id_there) {
   if (!message.has_left) FQ_TRY(say(message, "leave", id_there));
   FQ_POINT("crossing.left");
-  if (!say_there(message, "forget")) return {};
+  const Result<Reply> forgotten = say_there(message, "forget");
+  if (!forgotten && !is_gone(forgotten)) return {};
   FQ_POINT("crossing.forgotten");
   static_cast<void>(say(message, "done"));
   return {};
 }
 
-/// A queue that is not there any more has taken it with it, or never will.
 Result<void> RedisCrossing::finish(const OnItsWay& message) {
   if (message.has_left) return end(message, {});
   Result<Reply> closed = say_there(message, "close");
-  if (!closed && closed.error().kind != ErrorKind::missing) return std::move(closed).error();
+  if (!closed && !is_gone(closed)) return std::move(closed).error();
   FQ_POINT("crossing.closed");
   const std::string id_there = closed ? closed->at(1).at(0).text : std::string();
   if (!id_there.empty()) return end(message, id_there);

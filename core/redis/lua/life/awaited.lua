@@ -7,7 +7,8 @@
 --   bi      for the queue to be idle
 --   bl      by id (0: any) and tenant: for an event
 --   br      by when it came: for room for a message of a tenant
--- A bell may be lost, with a connection: then it looks as late as its own patience says.
+-- A bell may be lost, with a connection: then it looks as late as its own patience says. One that was killed stays noted, as in
+-- bells.lua: each hears its news before it is noted, and those that hear nothing are struck out.
 local M = {}
 local NONCE_BYTES = text.NONCE_BYTES
 local KINDS = 'eoilr'
@@ -17,7 +18,7 @@ local FOR_ALL = false -- room for whoever waits for it
 function M.read(call, kinds)
   if not kinds or kinds == '' then return end
   call.awaited = {}
-  for kind in string.gmatch(kinds, '.') do call.awaited[kind] = {} end
+  for kind in string.gmatch(kinds, '[' .. KINDS .. ']') do call.awaited[kind] = {} end
 end
 
 -- It waits from now on. `id`, `delivery`: of the message, and of the run that it reads ('0': none).
@@ -117,7 +118,9 @@ function M.write(call)
   if not call.awaited then return end
   for kind, list in pairs(call.awaited) do
     if kind == 'i' or #list > 0 then (RINGS[kind] or ring_by_id)(call, kind) end
-    if #list > 0 then drop_kind(call, kind) end
+    local is_sweeping, key = bell.is_sweeping(call), call.tag .. 'b' .. kind
+    if is_sweeping then text.call('ZREM', key, bell.deaf(call, key, bell.NEWS)) end
+    if #list > 0 or is_sweeping then drop_kind(call, kind) end
   end
 end
 

@@ -11,7 +11,6 @@
 local M = {}
 local NONCE_BYTES = text.NONCE_BYTES
 local PATHS = 1024       -- of one command
-local SWEPT = 16         -- so many calls look at so many of those noted
 local FILTERED_MOST = 64  -- looked at by one call that opens many tenants: the others are as if their bells were lost
 
 local function keys_of(call) return {call.tag .. 'bw', call.tag .. 'bf'} end
@@ -157,18 +156,10 @@ function M.note(call, session, tenant, at)
   set_noted_for(call, tenant, without(noted_for(call, tenant), session) .. session)
 end
 
--- Each hears its bell before it is noted. Where nobody may ask who does nobody is struck out.
+-- Each hears its bell before it is noted.
 local function strike_out_deaf(call, key)
-  local count = redis.call('ZCARD', key)
-  if count == 0 then return end
-  local from, channels = call.ops % count, {}
-  local page = redis.call('ZRANGE', key, from, from + SWEPT - 1)
-  for i, member in ipairs(page) do channels[i] = bell.channel(call, string.sub(member, 1, NONCE_BYTES)) end
-  local heard = redis.pcall('PUBSUB', 'SHARDNUMSUB', unpack(channels))
-  for i, member in ipairs(heard.err and {} or page) do
-    if heard[2 * i] == 0 then
-      strike_out(call, string.sub(member, 1, NONCE_BYTES), string.sub(member, NONCE_BYTES + 1))
-    end
+  for _, member in ipairs(bell.deaf(call, key, bell.BELLS)) do
+    strike_out(call, string.sub(member, 1, NONCE_BYTES), string.sub(member, NONCE_BYTES + 1))
   end
 end
 
@@ -190,7 +181,7 @@ function M.write(call)
   end
   local count = 0
   for _, key in ipairs(keys_of(call)) do
-    if call.ops % SWEPT == 0 then strike_out_deaf(call, key) end
+    if bell.is_sweeping(call) then strike_out_deaf(call, key) end
     count = count + redis.call('ZCARD', key)
   end
   return {'waiters', text.num(count)}
