@@ -166,4 +166,32 @@ TEST_CASE("turns go by ranks from the moment that scope says so, and by tenants 
   CHECK(answered(q.door().check()).findings.empty());
 }
 
+TEST_CASE("check and repair look at the limits of many tenants in pages, and each is looked at") {
+  FakeClock clock;
+  const TestServer server;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  constexpr size_t kTenants = 1'000;
+  const std::string amounts = "fq1:fq:{default:0:0}:am";
+  REQUIRE(queue->policy_set("t0", {{{PolicyKey::max_messages, 10, 0, {}}}, {}}).ok());
+  push_one(*queue, "t0", "x");
+  const std::string of_one = command(server, {"HGET", amounts, "t0"}).text;
+  // They have nothing, and count one.
+  for (size_t i = 1; i < kTenants; ++i) command(server, {"HSET", amounts, "t" + std::to_string(i), of_one});
+  command(server, {"CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "100000"});
+  const auto calls_with = [&](const std::string& word) {
+    size_t count = 0;
+    for (const Reply& each : command(server, {"SLOWLOG", "GET", "-1"}).items) {
+      for (const Reply& argument : each.at(3).items) {
+        if (argument.text == word) ++count;
+      }
+    }
+    return count;
+  };
+  CHECK(answered(queue->check()).findings.count == kTenants - 1);
+  CHECK(calls_with("check_limits") > 2);
+  answered(queue->check({.repair = true}));
+  CHECK(calls_with("limits") > 2);
+  CHECK(answered(queue->check()).findings.empty());
+}
+
 }  // namespace fq::test

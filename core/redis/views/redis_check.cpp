@@ -70,10 +70,10 @@ Result<void> RedisCheck::compare_tenants() {
   return {};
 }
 
-/// Messages that are known of, and have no record.
-Result<void> RedisCheck::look_at_index() {
+/// What is told where the next page begins.
+Result<void> RedisCheck::look_in_pages(std::string_view what) {
   for (std::string from = "0"; !from.empty();) {
-    FQ_TRY_SET(const Reply reply, shard_.look({"check_index", from}));
+    FQ_TRY_SET(const Reply reply, shard_.look({what, from}));
     for (const Reply& fault : reply.at(1).at(2).items) report_.findings.add(fault.text);
     from = reply.at(1).at(4).text;
   }
@@ -108,8 +108,8 @@ Result<CheckReport> RedisCheck::run() {
     FQ_TRY(look_at(names, "m:", "check_messages"));
     FQ_TRY(look_at(names, "n:", "check_nodes"));
   } while (cursor != "0" && !cursor.empty());
-  FQ_TRY(look_at_index());
-  FQ_TRY(take({"check_limits"}));
+  FQ_TRY(look_in_pages("check_index"));
+  FQ_TRY(look_in_pages("check_limits"));
   FQ_TRY(compare_sums());
   return std::move(report_);
 }

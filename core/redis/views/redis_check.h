@@ -25,7 +25,7 @@ class RedisCheck {
   /// Of these names of keys those that begin so, `look`ed at.
   Result<void> look_at(const std::vector<std::string>& names, std::string_view begin, std::string_view look);
   Result<size_t> take(const std::vector<std::string_view>& look);
-  Result<void> look_at_index();
+  Result<void> look_in_pages(std::string_view what);
   Result<void> compare_sums();
   Result<void> compare_tenants();
 

@@ -38,7 +38,10 @@ Result<CheckReport> RedisRepair::run() {
   FQ_TRY(mend_rings());
   FQ_TRY(mend_nodes());
   FQ_TRY(weigh());
-  FQ_TRY(repair("limits", {}));
+  for (std::string from = "0"; !from.empty();) {
+    FQ_TRY_SET(const Reply reply, repair("limits", {from}));
+    from = reply.at(1).at(1).text;
+  }
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_).run());
   report.repairs = std::move(done_);
   for (const std::string& line : remarks_.lines) report.remarks.add(line);

@@ -131,12 +131,14 @@ function M.nodes(call, args)
   return {text.num(call.ops), {}, faults, {}, done}
 end
 
--- What is kept of limits. reply: likewise.
-function M.limits(call)
+-- What is kept of limits, a page of those of tenants, behind the last one what counts in all. from. reply: as of the index.
+function M.limits(call, args)
   local faults, running = {}, {}
-  for _, path in ipairs(amounts.wrong(call, sums.of_tenant)) do
+  local wrong, from = amounts.wrong(call, sums.of_tenant, args[2])
+  for _, path in ipairs(wrong) do
     faults[#faults + 1] = 'tenant ' .. path .. ': its limit counts other messages or bytes than it has'
   end
+  if from ~= '0' then return {text.num(call.ops), {}, faults, {}, from} end
   for _, path in ipairs(seats.running(call)) do
     local n = seats.node(call, path)
     for _, name in ipairs(seats.pools_of(call, n)) do running[name] = (running[name] or 0) + n.own.run end
@@ -147,7 +149,7 @@ function M.limits(call)
   for _, name in ipairs(shares.wrong(call)) do
     faults[#faults + 1] = shares.title(name) .. ': uses more of its limit than this shard was lent'
   end
-  return {text.num(call.ops), {}, faults}
+  return {text.num(call.ops), {}, faults, {}, ''}
 end
 
 return M

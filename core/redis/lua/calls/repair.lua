@@ -209,12 +209,13 @@ local function weigh(call, args)
   return {sum ~= call.weight and {'the queue: comes by the weight of what sits in it'} or {}, ''}
 end
 
--- What limits count, pools, and places by rank.
-local function mend_limits(call)
+-- What limits count, from there on; behind the last one pools, and places by rank. Answers where the next page begins ('':
+-- nowhere).
+local function mend_limits(call, args)
   local done = {}
-  for _, path in ipairs(amounts.mend(call, sums.of_tenant)) do
-    done[#done + 1] = 'tenant ' .. path .. ': its limit counts what it has'
-  end
+  local mended, from = amounts.mend(call, sums.of_tenant, args[4])
+  for _, path in ipairs(mended) do done[#done + 1] = 'tenant ' .. path .. ': its limit counts what it has' end
+  if from ~= '0' then return {done, from} end
   local running = {}
   for _, path in ipairs(seats.running(call)) do
     local n = seats.node(call, path)
@@ -225,7 +226,7 @@ local function mend_limits(call)
   for _, name in ipairs(shares.wrong(call)) do done[#done + 1] = shares.title(name) .. ': its shard is lent what it uses' end
   shares.counted(call)
   if call.ranked and ranks.may_set(call, false) then ranks.mend(call) end
-  return {done}
+  return {done, ''}
 end
 
 local REPAIRS = {messages = mend_messages, place = mend_place, count = count, write_counts = write_counts,

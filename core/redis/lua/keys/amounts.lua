@@ -147,25 +147,28 @@ local function held_below(call, path, of_tenant)
   return held
 end
 
--- Those for which other sums are kept than their tenants have. Those with too many below them are not looked at.
-function M.wrong(call, of_tenant)
-  local found = {}
-  for _, path in ipairs(redis.call('HKEYS', call.tag .. 'am')) do
+-- Those for which other sums are kept than their tenants have, and where the next page begins ('0': nowhere). Those with too many
+-- below them are not looked at.
+local PAGE = 128
+function M.wrong(call, of_tenant, from)
+  local found, page = {}, redis.call('HSCAN', call.tag .. 'am', from, 'COUNT', PAGE)
+  for i = 1, #page[2], 2 do
+    local path = page[2][i]
     local a = at(call, path)
     local held = #below(call, path) <= TENANTS and held_below(call, path, of_tenant) or a
     if a.messages ~= held.messages or a.bytes ~= held.bytes then found[#found + 1] = path end
   end
-  return found
+  return found, page[1]
 end
 
 -- They are kept as their tenants have them.
-function M.mend(call, of_tenant)
-  local found = M.wrong(call, of_tenant)
+function M.mend(call, of_tenant, from)
+  local found, next_page = M.wrong(call, of_tenant, from)
   for _, path in ipairs(found) do
     local a, held = at(call, path), held_below(call, path, of_tenant)
     a.messages, a.bytes, a.changed = held.messages, held.bytes, true
   end
-  return found
+  return found, next_page
 end
 
 -- What holds for a tenant from now on: values by key. `of_tenant`: what is counted of one.
