@@ -68,7 +68,7 @@ end
 -- whose end would lie behind that. A lease that was taken for a time is over by time, whoever stood still.
 local function follow_stop(call, before)
   if call.now - before <= UNHEARD then return end
-  local last = redis.call('ZREVRANGE', call.tag .. 's', 0, 0, 'WITHSCORES')
+  local last = redis.call('ZRANGE', call.tag .. 's', 0, 0, 'REV', 'WITHSCORES')
   if last[1] and tonumber(last[2]) >= call.before.spared then call.spared = call.now + GRACE end
 end
 
