@@ -135,7 +135,8 @@ TEST_CASE("what is carried forward goes on from memory where its file fails betw
     ScheduleDefinition schedule;
     schedule.name = name;
     schedule.spec = "every 1h";
-    schedule.message.payload = as_bytes(name + "-payload");
+    const std::string payload = name + "-payload";
+    schedule.message.payload = as_bytes(payload);
     REQUIRE(q.door().schedules()->set(schedule).ok());
   };
   q.push("job", Durability::lazy, "job");
@@ -179,8 +180,9 @@ TEST_CASE("what is carried forward goes on from memory where its file fails betw
   }
   REQUIRE(has_failed);
   CHECK(other->take_notices().empty());
-  CHECK(q.door().schedules()->list({}, 20).value().schedules.size() == (steps ? 0 : 3));
-  for (const auto& each : q.door().schedules()->list({}, 20).value().schedules) CHECK(each.fault == "");
+  const auto there = q.door().schedules()->list({}, 20).value().schedules;
+  CHECK(there.size() == (steps ? 0 : 3));
+  for (const ScheduleInfo& each : there) CHECK(each.fault == "");
   CHECK(q.door().steps()->list(MessageId{1}).value()->size() == (steps ? 3 : 0));
   q.check_clean();
 }
