@@ -98,11 +98,12 @@ gives() {
   if [ -n "$said" ] && [ "$(printf '%s\n' "$said" | grep -vc '^fq: ')" != 0 ]; then fail "$*: a line without 'fq: ': $said"; fi
 }
 
-# await COMMAND...: until it succeeds; a failure after 20 s.
+# await COMMAND...: until it succeeds; a failure after $within_s, or 20 s.
 await() {
-  local end=$((SECONDS + 20))
+  local most=${within_s-20}
+  local end=$((SECONDS + most))
   until "$@" 2>/dev/null; do
-    if [ "$SECONDS" -ge "$end" ]; then fail "in vain for 20 s: $*"; return 1; fi
+    if [ "$SECONDS" -ge "$end" ]; then fail "in vain for $most s: $*"; return 1; fi
     read -rt 0.005 <>"$work/never" || :
   done
 }

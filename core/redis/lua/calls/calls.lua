@@ -7,7 +7,7 @@ local FIRED = 64       -- timers, in one call
 -- of that) at the most, of which 64 jumps in each of 1,024 shards are as many as there are.
 local JUMP, JUMP_MOST = 16777216, 137438953472
 local GRACE = 15000
-local UNHEARD = 6000   -- who lives says so each 5 s
+local UNHEARD, SPARED = 6000, 8000  -- who lives says so each 5 s, and somewhat later where another server hangs
 local HELD = 256       -- of sessions that are over, in one call
 
 -- A number of the root that is lost has its usual value. But nothing else says which id is the next one and what holds for the
@@ -69,7 +69,7 @@ end
 local function follow_stop(call, before)
   if call.now - before <= UNHEARD then return end
   local last = redis.call('ZRANGE', call.tag .. 's', 0, 0, 'REV', 'WITHSCORES')
-  if last[1] and tonumber(last[2]) >= call.before.spared then call.spared = call.now + GRACE end
+  if last[1] and tonumber(last[2]) >= call.before.spared then call.spared = call.now + SPARED end
 end
 
 -- A session is over when nobody heard of it for its time, and not before its holder could say that it lives.
