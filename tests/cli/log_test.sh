@@ -48,12 +48,15 @@ is 'also of what has ended' "$(in_words 3)" "$(fq show 3 --json | jq -c '.histor
 
 # Of what has ended the push is looked for, in the right one of many files; where it was given back the rest is told.
 long=$(head -c 60000 /dev/zero | tr '\0' x)
-for _ in $(seq 40); do printf '%s\n' "$long"; done | fq push -q ended --lines -t last >/dev/null
-fq pop -q ended -n 35 --raw >/dev/null
+large() { for _ in $(seq "$1"); do printf '%s\n' "$long"; done | fq push -q ended --lines -t last >/dev/null; }
+large 34
+printf '%s\n' a b c | fq push -q ended --lines -t last >/dev/null  # one record: where one of them lives its file stays
+large 5
+fq pop -q ended -n 36 --raw >/dev/null
 told() { fq show -q ended "$1" --json | jq -r '[.history[].event, .tenant] | join(" ")'; }
 [ -e "$FQ_SPOOL/queues/ended/journal/1.fqj" ] && fail 'the first file is still there'
 is 'its file is gone' 'leased acked ' "$(told 1)"
-for id in 34 35; do is "the history of $id, which has ended" 'pushed leased acked last' "$(told $id)"; done
+for id in 35 36; do is "the history of $id, which has ended" 'pushed leased acked last' "$(told $id)"; done
 
 # Events caused only by time are not logged; when they will come is told.
 fq push short -q time --ttl 1ms >/dev/null

@@ -83,7 +83,9 @@ inline void PlainLease::leave_lane(Txn& txn, const Opened<Tenant>& leaf, const E
 inline void PlainLease::charge(Txn& txn, const Opened<Tenant>& ring, uint32_t i, const Opened<Tenant>& seat,
                                uint64_t cost) const {
   const Opened<Lane> lane = ring.part(&Tenant::lane);
-  const uint64_t tag = Seats(region_).begin_of_turn(i) + turn_of(seat->weight_milli, cost);
+  const bool late = (seat->flags & kTenantLate) != 0;  // and has no refund, as there are no places
+  const uint64_t begin = late ? begin_of_late(ring->vtime, seat->tag, 0) : seat->tag.get();
+  const uint64_t tag = begin + turn_of(seat->weight_milli, cost);
   const uint32_t tail = lane->tail, next = seat->next;
   const bool is_head = lane->head == i && lane->root == kNoIndex;
   const bool stays = can_be_served(*seat);

@@ -108,6 +108,7 @@ bool Seats::is_late(uint32_t i) const {
          is_ranked(region_.root);
 }
 
+/// In its parent's virtual time.
 uint64_t Seats::begin_of_turn(uint32_t i) const {
   const Tenant& tenant = region_.tenant(i);
   if (!is_late(i)) return tenant.tag;

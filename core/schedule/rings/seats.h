@@ -183,8 +183,6 @@ class Seats {
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
-  /// Where its turn begins in its parent's virtual time.
-  uint64_t begin_of_turn(uint32_t tenant) const;
   /// Its seat in its parent's ring, at the tag that it has. Needs: it is in no ring, and can be served.
   void sit_down(Txn& txn, uint32_t tenant) const;
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
@@ -205,6 +203,7 @@ class Seats {
   Opened<Lane> ring_of(Txn& txn, const Tenant& tenant) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+  uint64_t begin_of_turn(uint32_t tenant) const;
   void note_refund(Txn& txn, uint32_t tenant, uint64_t begin) const;
   bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
