@@ -267,9 +267,10 @@ done
 wait "$worker"
 # A storm: killed at random, a copy is whole, unfinished and told so, or not there.
 killed=0
+us=$(took fq backup "$work/copy")
+rm -r "$work/copy"
 for _ in $(seq 20); do
-  { timeout -s KILL "0.$((RANDOM % 400 + 100))" "$FQ" backup "$work/copy"; } >/dev/null 2>&1
-  [ $? != 137 ] || killed=$((killed + 1))
+  killed_within "$us" "$FQ" backup "$work/copy" && killed=$((killed + 1))
   if [ -e "$work/copy/queues" ]; then
     gives 0 '' in_copy check
   elif [ -e "$work/copy" ] && [ -n "$(ls -A "$work/copy")" ]; then

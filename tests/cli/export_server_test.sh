@@ -57,15 +57,12 @@ fresh; for i in 1 2 3 4 5 6; do fq push --after-any "$i" "m$i"; done >/dev/null 
 for i in $(seq 1 150); do fq push "m$i"; done >/dev/null
 fq export >"$work/e" 2>/dev/null
 there queue create storm
-begin=${EPOCHREALTIME/./}  # kills come while it is at work, however fast this machine is
-there import -q storm "$work/e" >"$work/whole" 2>&1
-took_us=$((${EPOCHREALTIME/./} - begin))
+us=$(took there import -q storm "$work/e")
 there queue remove storm --yes; there queue create storm
 killed=0
 for ((i = 1; i <= 30; ++i)); do
-  timeout -s KILL "$(printf 0.%06d $((RANDOM * took_us / 32768)))" "$FQ" --spool "$away" import -q storm "$work/e"
-  [ $? != 137 ] || killed=$((killed + 1))
-done >/dev/null 2>&1
+  killed_within "$us" "$FQ" --spool "$away" import -q storm "$work/e" && killed=$((killed + 1))
+done
 [ $killed -gt 0 ] || fail 'no import was killed'
 gives 0 '' there import -q storm "$work/e"
 is 'each once' "$(jq -r 'select(.type == "message").payload' "$work/e" | sort | cksum)" \

@@ -325,15 +325,12 @@ for point in move.arrived:1 move.arrived:3 import.arrived:1 import.arrived:2 imp
   whole "$point"
 done
 fq queue remove other --yes; fq queue create other
-killed=0
-begin=${EPOCHREALTIME/./}  # kills come while it is at work, however fast this machine is
-fq import -q other "$work/e" >"$work/whole" 2>&1
-took_us=$((${EPOCHREALTIME/./} - begin))
+us=$(took fq import -q other "$work/e")
 fq queue remove other --yes; fq queue create other
+killed=0
 for ((i = 1; i <= 40; ++i)); do
-  timeout -s KILL "$(printf 0.%06d $((RANDOM * took_us / 32768)))" "$FQ" import -q other "$work/e"
-  [ $? != 137 ] || killed=$((killed + 1))
-done >/dev/null 2>&1
+  killed_within "$us" "$FQ" import -q other "$work/e" && killed=$((killed + 1))
+done
 [ $killed -gt 0 ] || fail 'no import was killed'
 whole storm
 finish

@@ -112,6 +112,18 @@ if ! here; then
   start_server "$work/s"
   export FQ_SPOOL="redis+unix://$work/s"
 fi
+# took COMMAND...: how many microseconds. killed_within US COMMAND...: at a random moment before that; true: it was still
+# at work. However fast a machine is, kills come in mid-work.
+took() {
+  local begin=${EPOCHREALTIME/./}
+  "$@" >"$work/took" 2>&1
+  echo $((${EPOCHREALTIME/./} - begin))
+}
+killed_within() {
+  local us=$((RANDOM * $1 / 32768))
+  { timeout -s KILL "$(printf '%d.%06d' $((us / 1000000)) $((us % 1000000)))" "${@:2}"; } >"$work/killed" 2>&1
+  [ $? = 137 ]
+}
 # killed_at POINT COMMAND...: there it dies. What it tells is in $work/killed.
 killed_at() {
   local point=$1 ended
