@@ -178,8 +178,7 @@ Result<Exit> get(const Arguments&, Session& session) {
 Result<std::string> read_new_policy(const std::string& path) {
   FQ_TRY_SET(Reader input, path == "-" ? Reader::standard_input() : Reader::file(path));
   Result<std::string> text = input.read_all(kPolicyFileBytesMax);
-  const bool is_long = !text && text.error().kind == ErrorKind::bad_data && text.error().sys == 0;
-  if (is_long) return policy_too_long(input.name());
+  if (!text && Reader::is_too_long(text.error())) return policy_too_long(input.name());
   return text;
 }
 

@@ -125,7 +125,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   if (!typed_payload.is_given() && !fields.command)
     return usage_error("schedule set", "needs PAYLOAD or -- CMD for the messages that it makes");
   Result<std::string> payload = typed_payload.read(kInlinePayloadBytesMax);
-  if (!payload.ok() && payload.error().kind == ErrorKind::bad_data && payload.error().sys == 0)
+  if (!payload.ok() && Reader::is_too_long(payload.error()))
     return Error{ErrorKind::bad_data, "PAYLOAD: is longer than 64KiB, the limit of what a schedule makes", 0};
   if (!payload.ok()) return payload.error();
   ScheduleDefinition definition;

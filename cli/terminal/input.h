@@ -27,8 +27,10 @@ class Reader {
   Result<bool> read_some(std::string& to);
   /// Whether read_some would answer at once.
   bool ready() const;
-  /// All of it; ErrorKind::bad_data when it is longer than `bytes_max`.
+  /// All of it; is_too_long() when it is longer than `bytes_max`.
   Result<std::string> read_all(uint64_t bytes_max);
+  /// Why a read_all() failed: else the system could not read it, which may be bad_data, too.
+  static bool is_too_long(const Error& why) { return why.kind == ErrorKind::bad_data && why.sys == 0; }
   const std::string& name() const { return name_; }
 
  private:

@@ -18,6 +18,16 @@ std::vector<std::string> popped(const std::vector<Outcome>& ends) {
   return all;
 }
 
+/// What the one that waits is given of the one that is killed, and how long after the kill.
+std::string inherits(Child& holder, Child& waiter, std::vector<double>& took_ms) {
+  const auto killed = Clock_::now();
+  holder.killed();
+  const Outcome got = waiter.end();
+  took_ms.push_back(ms_since(killed));
+  CHECK(got.exit == 0);
+  return got.out;
+}
+
 }  // namespace
 
 TEST_CASE("six pops give one message of each tenant in turn") {
@@ -89,12 +99,7 @@ TEST_CASE("a consumer killed with messages in its hands gives them to a waiting 
     REQUIRE(holder.stopped());
     Child waiter = spool.start({"pop", "--wait", "--lease", "1h"});
     REQUIRE(waiter.asleep_in_futex());
-    const auto killed = Clock_::now();
-    holder.killed();
-    const Outcome got = waiter.end();
-    took_ms.push_back(ms_since(killed));
-    CHECK(got.exit == 0);
-    CHECK(contains(got.out, "precious"));
+    CHECK(contains(inherits(holder, waiter, took_ms), "precious"));
     CHECK(spool.live().at("precious").attempts >= 1);  // the death counted
     notice_ms.push_back(notice_of_death_ms());
   }
@@ -117,11 +122,7 @@ TEST_CASE("a consumer killed outside of every lock gives its messages back as fa
     REQUIRE(::read(reader, &first, 1) == 1);
     Child waiter = spool.start({"pop", "--wait", "-n", "1", "--lease", "1h"});
     REQUIRE(waiter.asleep_in_futex());
-    const auto killed = Clock_::now();
-    holder.killed();
-    const Outcome got = waiter.end();
-    took_ms.push_back(ms_since(killed));
-    CHECK(got.exit == 0);
+    inherits(holder, waiter, took_ms);
     ::close(reader);
     notice_ms.push_back(notice_of_death_ms());
   }

@@ -57,7 +57,7 @@ class SlowQueue final : public ModelQueue {
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
     for (int i = 0; i < 2; ++i) {
       ::kill(::getpid(), SIGTERM);
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // longer than it then waits
     }
     return ModelQueue::settle(items, next);
   }
