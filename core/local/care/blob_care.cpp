@@ -26,7 +26,7 @@ bool is_told(const Error& error) {
 }  // namespace
 
 /// Some messages whose payload is in a blob, from a slot on. True: there are no more.
-Result<bool> BlobCare::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
+Result<bool> BlobCare::find_blob_users(std::vector<FoundMessage>& found, uint32_t& next_slot) {
   bool at_end = false;
   const uint32_t from = next_slot;
   found.reserve(kUsersPerStep);  // nothing is allocated under the lock
@@ -40,9 +40,7 @@ Result<bool> BlobCare::find_blob_users(std::vector<TakenMessage>& found, uint32_
       const Entry& entry = schedule().messages().entry(SlotIndex{slot});
       const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
       if (is_free || (entry.flags & kEntryBlob) == 0) continue;
-      TakenMessage& user = found.emplace_back();
-      user.id = entry.id;
-      user.place = ItemReader::find_item(stream(), header(), entry);
+      found.push_back({entry.id, ItemReader::find_item(stream(), header(), entry)});
     }
     at_end = slot >= end;
     next_slot = at_end ? 0 : slot;
@@ -65,7 +63,7 @@ Result<std::optional<uint64_t>> BlobCare::item_position_of(uint64_t id) {
 }
 
 /// Looks at one message's blob. It may end, move, or get another payload meanwhile.
-Result<void> BlobCare::check_blob(TakenMessage& user, Checked& checked) {
+Result<void> BlobCare::check_blob(FoundMessage& user, Checked& checked) {
   for (int attempt = 0; attempt < kLookTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(user));
     if (readable && !messages_.item().blob) return {};
@@ -142,11 +140,11 @@ Result<void> BlobCare::each_output(const VisitOutput& visit) {
 
 Result<void> BlobCare::check(Checked& checked) {
   FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
-  std::vector<TakenMessage> users;
+  std::vector<FoundMessage> users;
   uint32_t next_slot = 0;
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
-    for (TakenMessage& user : users) FQ_TRY(check_blob(user, checked));
+    for (FoundMessage& user : users) FQ_TRY(check_blob(user, checked));
   }
   std::optional<Error> fault;
   FQ_TRY(each_output([&](uint64_t id, const MessageItem* item) {
@@ -169,12 +167,12 @@ Result<void> BlobCare::check(Checked& checked) {
 
 Result<std::optional<std::set<std::string>>> BlobCare::named() {
   std::set<std::string> named;
-  std::vector<TakenMessage> users;
+  std::vector<FoundMessage> users;
   uint32_t next_slot = 0;
   const uint64_t generation = header().identity.generation;
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
-    for (TakenMessage& user : users) {
+    for (FoundMessage& user : users) {
       FQ_TRY_SET(const bool readable, messages_.read(user));
       if (readable && hides_blob(messages_.item())) return std::optional<std::set<std::string>>();
       if (readable && messages_.item().blob) named.insert(blob_file_name(*messages_.item().blob));

@@ -42,9 +42,9 @@ class BlobCare : private Linked {
   /// cannot be read.
   using VisitOutput = std::function<void(uint64_t id, const MessageItem* item)>;
   Result<void> each_output(const VisitOutput& visit);
-  Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
+  Result<bool> find_blob_users(std::vector<FoundMessage>& found, uint32_t& next_slot);
   Result<std::optional<uint64_t>> item_position_of(uint64_t id);
-  Result<void> check_blob(TakenMessage& user, Checked& checked);
+  Result<void> check_blob(FoundMessage& user, Checked& checked);
   static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
 

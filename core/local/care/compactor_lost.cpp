@@ -61,14 +61,12 @@ Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_positio
   if (!there) return Copied::gone;
   const Snapshot& snapshot = carried.snapshot();
   // What was moved or written over in the ring just then can be read where it is now.
-  TakenMessage taken;
-  taken.id = snapshot.id;
-  taken.place = snapshot.place;
-  FQ_TRY_SET(const bool readable, messages_.read(taken));
+  FoundMessage message{snapshot.id, snapshot.place};
+  FQ_TRY_SET(const bool readable, messages_.read(message));
   if (readable) return Copied::again;
   if (snapshot.slot_state == SlotState::leased) return Copied::unreadable;
   if (snapshot.slot_state != SlotState::dead) {
-    FQ_TRY(bury_lost(id, item_position, messages_.lost_text(taken)));
+    FQ_TRY(bury_lost(id, item_position, messages_.lost_text(message)));
     return Copied::again;
   }
   item.key = key;

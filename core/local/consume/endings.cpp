@@ -167,10 +167,8 @@ int64_t EndNotes::kept_ms(const JobTerms& terms, const Settle* settle) {
 }
 
 std::optional<EndedRecord> EndNotes::record_of(const Found& found) {
-  TakenMessage taken;
-  taken.id = found.snapshot.id;
-  taken.place = found.snapshot.place;
-  const Result<bool> readable = messages_.read(taken);
+  FoundMessage message{found.snapshot.id, found.snapshot.place};
+  const Result<bool> readable = messages_.read(message);
   // What cannot be read is told by check, and is not told of after its end.
   if (!readable.ok() || !*readable) return std::nullopt;
   const MessageItem& item = messages_.item();

@@ -111,7 +111,7 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     const size_t records = request.grouped ? kGroupRecords : 1;
     taken_.reserve(before + records * kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
-      taken_.resize(kept);
+      drop_behind(kept);
       if (group_.segment != link_.segments_seen()) group_ = {.segment = link_.segments_seen()};
       gate().fire_timers(gate().latest(now));
       gate().apply_pending();
@@ -139,7 +139,7 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     }
     // What is in our hands already is delivered all the same.
     if (!took.ok() && kept == 0) return took;
-    if (!took.ok()) taken_.resize(kept);
+    if (!took.ok()) drop_behind(kept);
     // Behind what has expired and is not buried yet there may be something to serve.
     if (kept == before && more_due) continue;
     if (kept == before) break;
@@ -147,6 +147,11 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
   }
   if (request.watch) watcher_.watch(taken_);
   return deliverer_.deliver(taken_, reply);
+}
+
+/// What was noted of a lease that was taken back.
+void Taker::drop_behind(size_t kept) {
+  taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(kept), taken_.end());
 }
 
 Result<void> Taker::become_holder() {
@@ -200,17 +205,9 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, taken + count, all_bytes);
     if (!slot) break;
     const Entry& entry = schedule().messages().entry(*slot);
-    TakenMessage& one = taken_.emplace_back();
-    one.id = entry.id;
-    one.slot = static_cast<uint32_t>(*slot);
-    one.serial = terms.serial;
+    TakenMessage& one = taken_.emplace_back(stream(), shared, *slot, entry);
+    one.serial = serial;
     one.until_wall_ms = detail.until_wall_ms;
-    one.attempts = entry.attempts;
-    one.attempts_max = entry.attempts_max;
-    one.crashes = entry.crashes;
-    one.deliveries = entry.deliveries;
-    one.inline_bytes = (entry.flags & kEntryBlob) != 0 ? 0 : entry.payload_bytes.get();
-    one.place = ItemReader::find_item(stream(), shared, entry);
     event_items_.push_back({MessageId{one.id}, entry.event_position});
     all_bytes += entry.payload_bytes;
     if (journaled) {

@@ -40,6 +40,7 @@ class Taker : private Linked {
   Result<void> lease_into(const LeaseRequest& request, LeaseReply& reply);
   bool has_something(const LeaseRequest& request, LeaseReply& reply);
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
+  void drop_behind(size_t kept);
   Result<void> become_holder();
   LeaseTerms terms_of(const LeaseRequest& request, const Now& now);
   Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, size_t& taken,

@@ -121,18 +121,16 @@ Result<void> Viewer::add_waits(const Snapshot& snapshot, const MessageItem& item
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
 /// much as can be read.
 Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
-  TakenMessage taken;
-  taken.id = snapshot.id;
-  taken.place = snapshot.place;
+  FoundMessage message{snapshot.id, snapshot.place};
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
-    FQ_TRY_SET(const bool readable, messages_.read(taken));
+    FQ_TRY_SET(const bool readable, messages_.read(message));
     if (readable) describe_item(messages_.item(), info);
     if (readable) add_due(snapshot, messages_.item(), info);
     if (readable) FQ_TRY(add_waits(snapshot, messages_.item(), info));
     PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
     Payload payload;
     const Result<void> has = readable ? messages_.payload(memory, payload)
-                                      : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
+                                      : Error{ErrorKind::bad_data, messages_.lost_text(message), 0};
     if (has.ok()) {
       FQ_TRY_SET(info.payload, payload.read_all());
       return {};
@@ -153,10 +151,10 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
     if (!position) return {};
     info.tenant = tenant;
     info.lost = readable ? lost_payload_text(has.error()) : has.error().text;
-    if (!taken.place || *position == taken.place->position) return {};
+    if (!message.place || *position == message.place->position) return {};
     // It got another payload, or was copied forward.
     info.lost.clear();
-    taken.place.reset();
+    message.place.reset();
   }
   return {};
 }

@@ -303,9 +303,8 @@ Result<std::vector<InTransit>> Crossing::all() {
   // be told that it is not on its way.
   MessageReader messages(link_);
   for (const uint64_t id : ids) {
-    TakenMessage taken;
-    taken.id = id;
-    FQ_TRY_SET(const bool readable, messages.read(taken));
+    FoundMessage message{id, std::nullopt};
+    FQ_TRY_SET(const bool readable, messages.read(message));
     const auto terms = readable ? decode_terms(messages.item().terms) : std::nullopt;
     if (!terms || !terms->transit) continue;  // check tells of it
     const Transit& transit = *terms->transit;

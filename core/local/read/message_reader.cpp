@@ -17,38 +17,38 @@ constexpr int kReadTries = 3;
 }  // namespace
 
 /// It was moved to another file since, or written over in the ring: where is it now?
-Result<bool> MessageReader::find_and_read(TakenMessage& taken) {
+Result<bool> MessageReader::find_and_read(FoundMessage& message) {
   for (int attempt = 1;; ++attempt) {
     reader().forget();
     FQ_TRY(locked([&]() -> Result<void> {
-      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{taken.id});
-      taken.place.reset();
-      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
+      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{message.id});
+      message.place.reset();
+      if (slot) message.place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
       return {};
     }));
     if (attempt == kReadTries) return false;
-    if (!taken.place) continue;
-    FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
+    if (!message.place) continue;
+    FQ_TRY_SET(const bool found, reader().read(*message.place, stored_));
     if (found) return true;
   }
 }
 
-std::string MessageReader::lost_text(const TakenMessage& taken) {
-  if (!taken.place) return "its record is lost: its journal file is not known any more";
-  const FileKey& key = taken.place->file.key;
+std::string MessageReader::lost_text(const FoundMessage& message) {
+  if (!message.place) return "its record is lost: its journal file is not known any more";
+  const FileKey& key = message.place->file.key;
   const Result<std::unique_ptr<File>> file = open_journal_file(disk(), key);
   const std::string name = journal_file_name(key.number);
   if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
-  return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
+  return "its record is damaged: " + name + " at byte " + std::to_string(message.place->file.offset);
 }
 
-Result<std::string> MessageReader::what_is_lost(const TakenMessage& taken) {
+Result<std::string> MessageReader::what_is_lost(const FoundMessage& message) {
   const uint32_t current = header().current_file.peek();
-  if (taken.place && taken.place->file.key.number == current) {
-    const Result<std::unique_ptr<File>> file = open_journal_file(disk(), taken.place->file.key);
+  if (message.place && message.place->file.key.number == current) {
+    const Result<std::unique_ptr<File>> file = open_journal_file(disk(), message.place->file.key);
     if (!file.ok() && file.error().sys == ENOENT) return files().gone(current);
   }
-  return lost_text(taken);
+  return lost_text(message);
 }
 
 Result<bool> MessageReader::has_tag(const Snapshot& snapshot, const Tag& tag) {

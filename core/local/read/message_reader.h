@@ -15,13 +15,13 @@ class MessageReader : private Linked {
  public:
   explicit MessageReader(Link& link) : Linked(link) {}
 
-  /// False: it cannot be read, or has ended; taken.place is where it was looked for last.
-  Result<bool> read(TakenMessage& taken) {
-    if (taken.place) {
-      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
+  /// False: it cannot be read, or has ended; message.place is where it was looked for last.
+  Result<bool> read(FoundMessage& message) {
+    if (message.place) {
+      FQ_TRY_SET(const bool found, reader().read(*message.place, stored_));
       if (found) return true;
     }
-    return find_and_read(taken);
+    return find_and_read(message);
   }
   /// Reads the message at one place. False: it lies there no more, or cannot be read.
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
@@ -36,13 +36,13 @@ class MessageReader : private Linked {
   Result<bool> fits(const Snapshot& snapshot, const Filter& filter);
 
   /// Of a record that cannot be read: why.
-  std::string lost_text(const TakenMessage& taken);
+  std::string lost_text(const FoundMessage& message);
   /// The same, but an Error where it is no fault of the record alone: the file that the queue writes to is
   /// gone.
-  Result<std::string> what_is_lost(const TakenMessage& taken);
+  Result<std::string> what_is_lost(const FoundMessage& message);
 
  private:
-  Result<bool> find_and_read(TakenMessage& taken);
+  Result<bool> find_and_read(FoundMessage& message);
   Result<void> open_payload(Payload& into);
   Result<bool> has_tag(const Snapshot& snapshot, const Tag& tag);
 

@@ -193,12 +193,6 @@ void Apply::note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventD
   store_.schedule().messages().set_overhead(txn, slot, std::max(before, told));
 }
 
-void Apply::end(Txn& txn, RecordType type, SlotIndex slot, const Entry& entry, const MessageEnd& end) {
-  table_.remove_live(txn, entry.item_position);
-  if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
-  store_.schedule().messages().finish(txn, slot, type, end);
-}
-
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
                   HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();

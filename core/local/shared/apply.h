@@ -28,8 +28,13 @@ class Apply {
   bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
              HolderIndex holder, uint64_t position, int64_t at_wall_ms);
 
-  /// The same of what ends it, at a time that is known already; `entry`: of the message.
-  void end(Txn& txn, RecordType type, SlotIndex slot, const Entry& entry, const MessageEnd& end);
+  /// The same of what ends it, at a time that is known already; `entry`: of the message. In line: each end of
+  /// a message comes here.
+  void end(Txn& txn, RecordType type, SlotIndex slot, const Entry& entry, const MessageEnd& end) {
+    table_.remove_live(txn, entry.item_position);
+    if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
+    store_.schedule().messages().finish(txn, slot, type, end);
+  }
 
   /// A live lease has taken its turn already (Turns::take); this is the rest of `leased`.
   void leased(Txn& txn, SlotIndex slot, uint64_t position);
