@@ -5,6 +5,7 @@
 # is run without the bug first, since one that is always red sees nothing.
 . "$(dirname "$0")/lib.sh"
 unset FQ_LONG  # what a test sees it must see in its short form, when all of that is tried
+unset FQ_SEED  # of which it would run one history again, and no others
 
 tree=$PWD
 copy=$PWD/build/planted
