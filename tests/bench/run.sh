@@ -10,10 +10,10 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${FQ_BENCH_BUILD:-$source/build/bench}
 place=${FQ_BENCH_PLACE:-$build/place}
 scale=1
-if [ "${1:-}" = --quick ]; then
-  scale=0.1
-  shift
-fi
+case ${1:-} in
+  --quick) scale=0.1 && shift ;;
+  -*) sed -n 's/^# //p' "$0" && exit 64 ;;
+esac
 
 mkdir -p "$build"
 cmake -S "$source" --preset release -B "$build" \
