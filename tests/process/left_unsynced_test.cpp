@@ -3,6 +3,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/journal/codec.h"
 // Tests.
 #include "tests/process/left_ring.h"
 
