@@ -55,4 +55,14 @@ TEST_CASE("what could start now is what does") {
   CHECK(Starts(schedule.region(), q.now).left(q.entry(6).tenant) == 1);
 }
 
+TEST_CASE("a pool counts a start that is thought of once, also where an account and a tenant of it are members") {
+  ScheduleFixture q;
+  const PolicyValue member{PolicyKey::pool, 0, 0, "p"};
+  q.load_rules({{"a", {member}}, {"a/*", {member}}}, {{"p", {{PolicyKey::concurrency, 3, 0, {}}}}});
+  q.push("a/x", 4);
+  Starts thought(q.schedule().region(), q.now);
+  for (int i = 0; i < 3; ++i) CHECK(thought.start(q.entry(1).tenant));
+  CHECK(!thought.start(q.entry(1).tenant));
+}
+
 }  // namespace fq::test

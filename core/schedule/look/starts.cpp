@@ -4,6 +4,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/schedule/rings/bucket.h"
+#include "core/schedule/rings/pools.h"
 
 namespace fq {
 
@@ -25,7 +26,9 @@ void Starts::walk(uint32_t leaf, Visit&& visit) const {
     if (has_control(tenant)) {
       const Control& control = control_of(region_, tenant);
       visit(i, room_of(counts_of(region_, i).leased, control.concurrency, bucket_of(control), now_ms_));
-      if (const uint32_t at = pool_of(region_, tenant); at != kNoIndex) {
+      // A pool counts a start once, however many of its path are members.
+      const uint32_t at = pool_of(region_, tenant);
+      if (at != kNoIndex && Pools(region_).member_above(i, at) == kNoIndex) {
         const Pool& pool = region_.pool(at);
         visit(kPool + at, room_of(pool.leased, pool.terms.concurrency, bucket_of(pool), now_ms_));
       }

@@ -115,7 +115,6 @@ void Pools::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
 
 // ---- members ---------------------------------------------------------------------------------------
 
-/// The nearest node above it that is in this pool, kNoIndex: none.
 uint32_t Pools::member_above(uint32_t node, uint32_t pool) const {
   for (StepLimit limit(kDepthMax); node != kRoot; limit.step()) {
     node = region_.tenant(node).parent;

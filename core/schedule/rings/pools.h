@@ -39,6 +39,8 @@ class Pools {
   bool counts(uint32_t leaf, uint32_t pool) const {
     return pool_of(region_, region_.tenant(leaf)) == pool || member_above(leaf, pool) != kNoIndex;
   }
+  /// The nearest node above it that is in this pool, kNoIndex: none.
+  uint32_t member_above(uint32_t node, uint32_t pool) const;
 
   /// The node is a member of this pool (kNoIndex: of none) from now on, with what is leased below it. Needs:
   /// it has a Control.
@@ -68,7 +70,6 @@ class Pools {
   void leave(Txn& txn, uint32_t node, uint32_t pool) const;
   Opened<Lane> members_of(Txn& txn, uint32_t pool) const;
   void set_leased(Txn& txn, uint32_t member, uint32_t pool, uint32_t leased) const;
-  uint32_t member_above(uint32_t node, uint32_t pool) const;
   uint32_t nearest_of(uint32_t node, uint32_t pool) const;
 
   const Region& region_;
