@@ -1,5 +1,5 @@
 // catalog_test - queues of a prefix: made, listed, removed without a trace.
-#include "tests/redis/fixture.h"
+#include "tests/redis/sharded_fixture.h"
 
 // System.
 #include <unistd.h>
