@@ -78,6 +78,8 @@ Result<ScanResult> Scan::run() {
 
 // A file that LOW had let go may be back after a crash, without those between it and the rest. What it
 // says is outdated and must not be handed out, so LOW has to be known first: rare, hence a pass of its own.
+// With all of those between, up to the first that LOW keeps, it says what it always said: where that first
+// one is missing, it alone has what was copied forward into that.
 Result<void> Scan::drop_before_low() {
   chain_ = link_chain(inventory_, true);
   size_t begin = chain_.size();
@@ -92,10 +94,12 @@ Result<void> Scan::drop_before_low() {
   seq_known_ = false;
   next_seq_ = 1;
   proof_ = 0;
-  std::erase_if(all, [&](const ChainFile& file) {
-    return file.key.number < low_number_ && file.key.number < chain_.front().key.number;
-  });
-  chain_ = std::move(all);
+  const uint32_t low = std::min(low_number_, chain_.front().key.number);
+  size_t from = 0;
+  while (all[from].key.number < low) ++from;
+  bool joins = all[from].joins_previous || (from > 0 && all[from - 1].key.number + 1 == low);
+  for (; from > 0 && joins; joins = all[from].joins_previous) --from;
+  chain_.assign(all.begin() + static_cast<ptrdiff_t>(from), all.end());
   return {};
 }
 

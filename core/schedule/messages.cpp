@@ -341,7 +341,7 @@ void Messages::lose(Txn& txn, SlotIndex index) const {
 
 void Messages::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) const {
   Entry& entry = region_.entry(static_cast<uint32_t>(slot));
-  txn.set(entry.item_position, item_position);
+  set_place(txn, slot, item_position);
   put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~kEntryUnwritten));
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);

@@ -138,6 +138,10 @@ class Messages {
     Entry& entry = region_.entry(static_cast<uint32_t>(slot));
     region_.open(txn, entry).set(&Entry::event_position, event_position);
   }
+  /// Its record is another one, which says the same of it.
+  void set_place(Txn& txn, SlotIndex slot, uint64_t item_position) const {
+    txn.set(region_.entry(static_cast<uint32_t>(slot)).item_position, item_position);
+  }
   /// All that is known of it is told by one record now, which takes so much beside the payload.
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) const;
   /// It was changed, and no record tells: until its end a rebuild may make something else of it.

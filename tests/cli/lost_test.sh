@@ -172,6 +172,31 @@ for lazy in 9 13; do
   is "$lazy: the rest is served" "$((lazy + 2)) last" "$(fq pop -n 100 >"$work/out"; grep -c . "$work/out") $(tail -n 1 "$work/out" | head -c 9)"
   gives 0 '' fq check
 done
+# And one that housekeeping was copying older messages to: those of which the older record is there are served, by a
+# repair as by a rebuild; also where that was said not to be needed any more, and is there all the same.
+for how in repair rebuild; do
+  for told in no yes; do
+    fresh
+    for i in 1 2 3 4 5 6; do fq push -t keep "keep-$i" >/dev/null; done
+    fq bury "$(fq pop -t keep --lease 1h | cut -f1)" --reason 'why not'
+    for _ in $(seq 60); do fq push --lazy -t bulk --file "$work/60K" >/dev/null; done
+    fq push -t bulk last >/dev/null
+    killed_at compaction.moved:5 fq pop -t bulk -n 61
+    fq push -t bulk synced >/dev/null
+    [ $told = no ] || killed_at compaction.low:1 fq pop -t bulk
+    current=$(grep -l synced "$queue"/journal/*)
+    is "$how, $told: two files tell of them" 2 "$(grep -l keep-1 "$queue"/journal/* | wc -l)"
+    rm "$current"
+    [ $how = repair ] || rm "$queue/segment"
+    fq push -t keep keep-7 >/dev/null 2>&1
+    gives 0 '' fq check --repair
+    [ $how = rebuild ] || is "$told: the repair says so" 1 "$(grep -c 'repaired: 4 messages copied anew from the older records' "$work/out")"
+    is "$how, $told: why it is dead is known" 'why not' "$(fq show 1 --json | jq -r .last_error.reason)"
+    fq kick --all >/dev/null
+    is "$how, $told: all are there" 'keep-1 keep-2 keep-3 keep-4 keep-5 keep-6 keep-7' "$(fq pop -t keep -n 100 | paste -sd' ')"
+    gives 0 '' fq check
+  done
+done
 # One that was ready.
 fresh
 fq push one >/dev/null

@@ -67,6 +67,25 @@ void repair_without_segment(Trial& t) {
   std::filesystem::remove(t.spool.queue("segment"));
 }
 
+/// A record that was copied, and whose copy is damaged before the file of the first was given back.
+void repair_from_older(Trial& t) {
+  t.spool.push("old", "a");
+  t.spool.push("stays", "a");
+  churn(t.spool, 1'300'000);
+  const Outcome died = run({fq_binary(), "compact"}, t.spool.with({{"FQ_KILL_AT=compaction.moved:2"}, {}}));
+  REQUIRE(died.signal == SIGKILL);
+  t.spool.push("young", "b");
+  t.must = {"old", "stays", "young"};
+  REQUIRE(read_whole(t.spool.journal_files().front()).find("old") != std::string::npos);
+  const std::vector<std::string> files = t.spool.journal_files();
+  const auto copy = std::find_if(files.begin(), files.end(), [](const std::string& file) {
+    return read_whole(file).find("young") != std::string::npos;
+  });
+  REQUIRE(copy != files.end());
+  hit(*copy, "old");
+  t.words = {"check", "--repair"};
+}
+
 void read_log(Trial& t) {
   t.spool.push("a1", "a");
   t.must = {"a1"};
@@ -173,6 +192,10 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        {"attach.shared", "flush.syncing", "flush.synced", "flush.written", "compaction.left",
         "compaction.moved", "event.appended", "event.committed", "compaction.low", "compaction.low_durable",
         "compaction.removed"}},
+      {"repair_from_older",
+       repair_from_older,
+       {"attach.shared", "flush.syncing", "flush.synced", "flush.written", "compaction.left",
+        "compaction.moved", "compaction.low", "compaction.low_durable", "compaction.removed"}},
       {"repair_without_segment",
        repair_without_segment,
        {"rebuild.begin", "rebuild.replayed", "rebuild.made", "rebuild.renamed", "compaction.left",

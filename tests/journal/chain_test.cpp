@@ -60,6 +60,31 @@ TEST_CASE("files below LOW are not missed, and one that came back is ignored") {
   CHECK(scanned.result.stale[0].key.number == 1);
 }
 
+TEST_CASE("of what LOW let go it is read again what lies right before a file that is missing") {
+  ThreeFiles t;
+  t.journal.make(4).use(4).low(3);
+  REQUIRE(t.disk.remove("journal/3.fqj").ok());
+  SECTION("what was copied from it into that may be nowhere else") {
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(13, {9, 10, 11, 12}));
+    CHECK(scanned.result.stale.empty());
+  }
+  SECTION("as far as all of it is there") {
+    REQUIRE(t.disk.remove("journal/1.fqj").ok());
+    CHECK(scan(t.disk).seqs == std::vector<uint64_t>{5, 6, 7, 8, 13});
+  }
+  SECTION("but not where what ended since may have been told in between") {
+    REQUIRE(t.disk.remove("journal/2.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == std::vector<uint64_t>{13});
+    REQUIRE(scanned.result.stale.size() == 1);
+    CHECK(scanned.result.stale[0].key.number == 1);
+  }
+  const Scanned scanned = scan(t.disk);
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 3);
+}
+
 TEST_CASE("nothing of a file is read past the start of the next one") {
   FakeDisk disk;
   JournalWriter journal(disk);

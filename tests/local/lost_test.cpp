@@ -138,7 +138,7 @@ namespace {
 /// One that was replaced, whose new record is in the second file and whose first in the first, leased for an
 /// hour and damaged. Everything else has ended, and the journal is larger than it is to be.
 uint64_t hold_what_is_lost(SpoolFixture& q) {
-  NewMessage keyed{.tenant = "acme", .payload = as_bytes(std::string_view("first")), .unique = "k"};
+  NewMessage keyed{.tenant = "acme", .payload = as_bytes(std::string_view("the-first")), .unique = "k"};
   const uint64_t id = number(q.door().push({&keyed, 1})->items.at(0).id);
   const std::string filling(60'000, 'f');
   while (q.journal_files().size() < 3) q.push(filling, Durability::always, "filling");

@@ -4,6 +4,7 @@
 // fq, below us.
 #include "core/api/care.h"
 // fq, this room.
+#include "core/local/care/older_records.h"
 #include "core/local/files/blobs.h"
 #include "core/local/recover/replay.h"
 
@@ -22,6 +23,7 @@ struct Checked {
   CountedLines differences;  // findings too, behind those that may have caused them
   bool segment_is_whole = true;
   std::vector<JournalDamage> damage;
+  std::vector<OlderRecord> older_records;
   std::vector<LostBlob> lost_blobs;
   bool has_unreadable = false;  // a message whose record cannot be read, and which had a blob
 

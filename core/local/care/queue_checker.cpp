@@ -156,6 +156,8 @@ Result<Checked> QueueChecker::check_once() {
   checked.segment_is_whole = faults.empty();
   for (const std::string& fault : faults) report.findings.add("segment: " + fault);
   checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
+  if (checked.segment_is_whole && (!checked.damage.empty() || checked.differs()))
+    checked.older_records = find_older_records(live->schedule(), rebuilt->schedule());
   Result<std::vector<std::string>> set_aside = disk().list("damaged");
   if (set_aside.ok()) {
     std::sort(set_aside->begin(), set_aside->end());

@@ -66,6 +66,10 @@ Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, Ch
     if (kept.unread_bytes != 0) FQ_TRY(keep_out_of_use(damage.file_number));
     if (kept.made) made.push_back(std::move(kept.name));
   }
+  FQ_TRY_SET(const uint64_t taken, OlderRecords(link_, compactor_).take(found.older_records));
+  if (taken > 0)
+    report.repairs.add(counted(taken, "message") +
+                       " copied anew from the older records that the lost ones were copies of");
   for (int kept = 0; kept < kRounds;) {
     uint32_t oldest = 0;
     FQ_TRY(locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
