@@ -86,6 +86,14 @@ class SpoolFixture {
     file.seekp(static_cast<std::streamoff>(offset));
     file.write(reinterpret_cast<const char*>(&number), sizeof number);
   }
+  template <class Number>
+  Number read_header(size_t offset) const {
+    Number number{};
+    std::ifstream file(path("segment"), std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(&number), sizeof number);
+    return number;
+  }
   /// Whoever takes the lock next finds the segment damaged and makes it anew.
   void poison() const { write_header(offsetof(SegmentHeader, phase), static_cast<uint32_t>(Phase::poisoned)); }
   void close() { queue_.reset(); }

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <thread>
+// fq, below us.
+#include "core/journal/codec.h"
 // Tests.
 #include "tests/asleep.h"
 #include "tests/local/bad_pages.h"
@@ -128,6 +130,36 @@ TEST_CASE("a failed file that gives nothing back costs what had left the ring fo
   q.check_clean();
 }
 
+TEST_CASE("what is accepted while all that is not synced proves to be lost is no torn end") {
+  SpoolFixture q;
+  push_unsynced(q);
+  // All of it is written, and then leaves the ring: for a message that never came.
+  q.reopen();
+  q.write_header(offsetof(SegmentHeader, ring_start), q.read_header<uint64_t>(offsetof(SegmentHeader, tail)));
+  fail_file(q);
+  std::unique_ptr<Queue> other = q.open();
+  {
+    const NewMessage next{.payload = as_bytes(std::string_view("o"))};
+    const BeforeRead meanwhile(q.path("journal/2.fqj"), 0, [&] {
+      forget_from(q.path("journal/2.fqj"), large('i'));
+      REQUIRE(other->push({&next, 1}, {.durability = Durability::lazy}).ok());
+    });
+    const auto told = q.door().check();
+    REQUIRE(!told.ok());
+    CHECK(told.error().text ==
+          "queue 'default': records that were not synced yet are lost; the outcome is unknown");
+  }
+  REQUIRE(q.door().check().ok());
+  REQUIRE(q.read_header<uint64_t>(offsetof(SegmentHeader, durable_end)) ==
+          q.read_header<uint64_t>(offsetof(SegmentHeader, tail)));
+  other.reset();
+  q.lose_segment();
+  uint64_t lost = 0;
+  CHECK(serve_all(q, lost) == "abcdefgho");
+  REQUIRE(q.door().check({.repair = true}).ok());
+  q.check_clean();
+}
+
 TEST_CASE("what is carried forward goes on from memory where its file fails between the look at it and the read") {
   SpoolFixture q;
   q.sync_lazily();
@@ -227,6 +259,36 @@ TEST_CASE("a schedule that is carried while a failed file is left is not taken f
   CHECK(other->take_notices().empty());
   CHECK(q.door().schedules()->list({}, 20).value().schedules.size() == 6);
   q.check_clean();
+}
+
+TEST_CASE("what was seen in memory is not read from a file that failed, and was another one before") {
+  SpoolFixture q;
+  for (char each = 'a'; each <= 'h'; ++each) q.push(large(each));
+  // The second is a file that was recycled: where its first message comes another one lay.
+  {
+    std::ifstream first(q.path("journal/1.fqj"), std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(first), std::istreambuf_iterator<char>()};
+    const size_t payload = whole.find(large('a'));
+    REQUIRE(payload != std::string::npos);
+    const std::string magic(reinterpret_cast<const char*>(&kRecordMagic), sizeof kRecordMagic);
+    const size_t record = whole.rfind(magic, payload);
+    std::fstream second(q.path("journal/2.fqj"), std::ios::binary | std::ios::in | std::ios::out);
+    second.seekp(kFirstRecordOffset);
+    second.write(whole.data() + record, static_cast<std::streamsize>(payload + kLargeBytes + 64 - record));
+  }
+  q.push(large('i'), Durability::lazy);
+  const std::unique_ptr<Queue> other = q.open();
+  LeaseReply leased;
+  {
+    const BeforeRead meanwhile(q.path("journal/1.fqj"), 0, [&] {
+      fail_file(q);
+      q.push("o");
+    });
+    leased = q.lease_from(*other, {.want = 9, .hold = Hold::duration});
+  }
+  REQUIRE(std::filesystem::exists(q.path("journal/3.fqj")));
+  REQUIRE(leased.deliveries.size() == 9);
+  for (size_t i = 0; i < 9; ++i) CHECK(text_of(leased.deliveries[i])[0] == static_cast<char>('a' + i));
 }
 
 TEST_CASE("events are told while a failed file is left for another") {

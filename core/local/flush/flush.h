@@ -86,6 +86,8 @@ class Flusher {
   Result<void> make_room_for(uint64_t bytes, FileKey& key);
   Result<void> make_large_file(uint64_t bytes, FileKey& key);
   Result<void> write_salvaged(const FlushPlan& plan);
+  /// A record that says nothing new, for what it stands behind.
+  void append_fence(Txn& txn, Body& body);
   void recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint32_t last);
   Result<std::vector<std::byte>> gather(const FlushPlan& plan);
   Result<void> read_failed(const FlushPlan& plan, MutableBytes to);

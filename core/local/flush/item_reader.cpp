@@ -24,7 +24,10 @@ std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const Segme
 
 Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored, bool lasting) {
   FQ_STEPS(1);
-  bool found = place.position >= place.written_end && read_ring(place.position, stored.bytes);
+  const bool was_in_ring = place.position >= place.written_end;
+  bool found = was_in_ring && read_ring(place.position, stored.bytes);
+  // The ring has moved on, perhaps to another file than was thought of: an item does not tell whose it is.
+  if (!found && was_in_ring && !stream_.table().holds(place.file.key.number, place.position)) return false;
   if (!found && !lasting && read_block(place, stored.item)) return true;
   if (!found) {
     FQ_TRY_SET(found, read_file(place, stored.bytes));

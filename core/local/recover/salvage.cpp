@@ -4,7 +4,8 @@
 // failed file ends at durable_end, the new one begins there); then the bytes are gathered, sealed anew and
 // written. resealed_end > durable_end tells the next leader that the second step is still owed. What had left
 // the ring unsynced is read from the failed file; where that gives nothing back a hole goes along, which is
-// damage like any other: told, and the rest is served.
+// damage like any other: told, and the rest is served. Behind it stands a record that memory holds, and which
+// says that the stream was on disk up to there.
 
 #include "core/local/flush/flush.h"
 
@@ -72,13 +73,17 @@ Result<void> Flusher::make_large_file(uint64_t bytes, FileKey& key) {
 Result<void> Flusher::continue_in_new_file() {
   SegmentHeader& header = gate_.header();
   const uint64_t durable_end = header.durable_end.load(std::memory_order_acquire);
-  const uint64_t behind = header.committed_end.load(std::memory_order_acquire) - durable_end;
+  Body fence;
+  encode_clock(fence, {});  // its room: nothing is allocated under the lock
+  const uint64_t behind =
+      header.committed_end.load(std::memory_order_acquire) - durable_end + record_bytes(fence);
   FileKey key;
   FQ_TRY(make_room_for(behind, key));
   FQ_POINT("salvage.ready");
   return gate_.locked([&]() -> Result<void> {
     JournalTable& table = gate_.stream().table();
-    if (kFirstRecordOffset + (header.tail - durable_end) > table.slot(key.number).bytes) {
+    if (kFirstRecordOffset + (header.tail - durable_end) + record_bytes(fence) >
+        table.slot(key.number).bytes) {
       return Error{ErrorKind::io, gate_.object() + ": the journal grew while it was moved", 0};
     }
     const uint32_t failed = table.find(durable_end == 0 ? 0 : durable_end - 1).value_or(header.oldest_file);
@@ -98,14 +103,27 @@ Result<void> Flusher::continue_in_new_file() {
     txn.set(next.state, FileState::current);
     txn.set(header.current_file, key.number);
     table.recount_sealed(txn);
+    // What others append until the stream is on disk does not say that it was, up to a hole at its end.
+    const uint64_t ring_start = gate_.stream().ring_start();
+    if (durable_end < ring_start && ring_start == header.tail) append_fence(txn, fence);
     txn.set(header.resealed_end, header.tail);
     recount_live(txn, durable_end, failed, key.number);
     txn.commit();
+    gate_.stream().publish();
     header.sync_under_way.store(0, std::memory_order_release);
     header.file_failed.store(0, std::memory_order_release);
     header.written_end.store(durable_end, std::memory_order_relaxed);
     return {};
   });
+}
+
+void Flusher::append_fence(Txn& txn, Body& body) {
+  SegmentHeader& header = gate_.header();
+  ClockRecord clock;
+  std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
+  clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
+  encode_clock(body, clock);
+  gate_.stream().append(txn, body, MessageId{0}, gate_.in_order(txn, gate_.now()).wall_ms);
 }
 
 void Flusher::recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint32_t last) {

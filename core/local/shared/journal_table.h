@@ -58,6 +58,12 @@ class JournalTable {
     std::atomic_thread_fence(std::memory_order_acquire);
     return number < header_.oldest_file.peek();
   }
+  /// Whether what the ring has left, up to this position and more, is in the file that it was appended to,
+  /// and not in a later one because that failed. No lock needed.
+  bool holds(uint32_t number, uint64_t position) const {
+    const JournalSlot& of = slot(number);
+    return of.state.peek() == FileState::current || position < of.end.peek();
+  }
   /// Free bytes for records in the current file.
   uint64_t current_room() const;
   /// Whether the current file and the ready ones have room for records of `bytes` in all, all of one file,
