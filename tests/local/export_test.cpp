@@ -210,4 +210,23 @@ TEST_CASE("what has died before the machine was started is shown by when that wa
   CHECK(dead == "321");
 }
 
+TEST_CASE("how one ended that a step waited for is told when nobody knows that any more") {
+  Exchange x;
+  const bool acked = GENERATE(true, false);
+  const MessageId parent{x.from.push("parent", Durability::always, "p")};
+  const MessageId child{x.from.push("child", Durability::always, "c")};
+  REQUIRE_FALSE(x.from.door().steps()->wait(x.from.lease().receipt, "w", std::span(&child, 1)).value().over);
+  if (acked) CHECK(x.from.ack(x.from.lease()) == SettleStatus::ok);
+  if (!acked) CHECK(x.from.door().mutate({&child, 1}, Action::cancel)->changed == 1);
+  x.from.forget_outcomes();
+  const ExportedMessage told = Exchange::exported(x.from, parent);
+  CHECK(told.wait_failed == !acked);
+  CHECK(told.steps.at(0).ids.empty());
+  CHECK(told.steps.at(0).failed == !acked);
+  x.import(told);
+  const StepPause over = x.to.door().steps()->wait(x.to.lease().receipt, "w", {}).value();
+  CHECK(over.over);
+  CHECK(over.all_acked == acked);
+}
+
 }  // namespace fq::test

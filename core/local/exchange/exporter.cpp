@@ -166,18 +166,20 @@ Result<void> Exporter::tell_step(const StoredStep& stored, ExportedMessage& mess
     if (!output.ok()) return std::move(output).error();
     step.output = std::move(output).value();
   }
-  FQ_TRY(tell_children(step));
+  FQ_TRY(tell_children(message.wait_failed, step));
   message.steps.push_back(std::move(step));
   return {};
 }
 
-/// Those of a wait that have ended are no more than how they did.
-Result<void> Exporter::tell_children(ExportedStep& step) {
+/// Those of a wait that have ended are no more than how they did. Of one that nobody remembers it was noted
+/// when it ended, with the message that waits.
+Result<void> Exporter::tell_children(bool wait_failed, ExportedStep& step) {
   return locked([&]() -> Result<void> {
     std::erase_if(step.ids, [&](MessageId id) {
       if (schedule().messages().find(id)) return false;
       const auto outcome = schedule().past().outcome(id);
-      step.failed = step.failed || (outcome && outcome->verdict != RecordType::acked);
+      const bool failed = outcome ? outcome->verdict != RecordType::acked : step.open && wait_failed;
+      step.failed = step.failed || failed;
       return true;
     });
     return {};

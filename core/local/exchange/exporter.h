@@ -20,7 +20,7 @@ class Exporter : private Linked {
   Result<void> tell_payload(const MessageItem& item, ExportedMessage& message);
   Result<bool> tell_steps(MessageId id, ExportedMessage& message);
   Result<void> tell_step(const StoredStep& stored, ExportedMessage& message);
-  Result<void> tell_children(ExportedStep& step);
+  Result<void> tell_children(bool wait_failed, ExportedStep& step);
 
   StepReader steps_;
 };
