@@ -25,12 +25,23 @@ std::string json_of(const std::string& queue, const CompactReport& report) {
   report.has_journal ? json.number(report.bytes_after) : json.null();
   json.key("files_gone").number(report.files_gone);
   json.key("messages_moved").number(report.messages_moved);
-  json.key("payloads_gone").number(report.payloads_gone).end_object();
+  json.key("payloads_gone").number(report.payloads_gone);
+  json.key("libraries_gone");
+  (report.libraries_gone ? json.number(*report.libraries_gone) : json.null()).end_object();
   return line.append("\n");
 }
 
+std::string of_servers(const CompactReport& report) {
+  if (!report.libraries_gone) {
+    return "it has no journal; what old versions of fq have left on the server this user may not delete, an "
+           "administrator's fq compact does";
+  }
+  if (*report.libraries_gone == 0) return "nothing to gain, it has no journal";
+  return counted(*report.libraries_gone, "library", "libraries") + " of old versions of fq deleted from the server";
+}
+
 std::string human_of(const std::string& queue, const CompactReport& report) {
-  if (!report.has_journal) return queue + ": nothing to gain, it has no journal\n";
+  if (!report.has_journal) return queue + ": " + of_servers(report) + "\n";
   const std::string now = "the journal has " + format_size(report.bytes_after);
   const std::string gone = report.payloads_gone == 0
                                ? ""

@@ -41,6 +41,8 @@ struct CompactReport {
   uint64_t messages_moved = 0;
   uint64_t messages_unreadable = 0;  // held by a process; until that ends they keep their file where it is
   uint64_t payloads_gone = 0;        // that belonged to no message
+  // Programs of other builds on servers, which nobody uses any more; none: this user may not delete them.
+  std::optional<uint64_t> libraries_gone = 0;
 };
 
 }  // namespace fq

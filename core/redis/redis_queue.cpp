@@ -73,14 +73,20 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
 Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
   return request.repair ? RedisRepair(shard_).run() : RedisCheck(shard_).run();
 }
-/// There is no journal: what nobody needs goes with the calls that find it. Of tenants that have nothing each
-/// finds a few only.
-Result<CompactReport> RedisQueue::compact() {
+
+/// Of tenants that have nothing each call finds a few only.
+Result<void> RedisQueue::forget_idle() {
   for (bool more = true; more;) {
     FQ_TRY_SET(const Reply reply, shard_.change("change", {"forget"}));
     more = reply.at(1).at(0).number > 0;
   }
-  return CompactReport{.has_journal = false};
+  return {};
+}
+
+/// There is no journal: what nobody needs goes with the calls that find it, but for these.
+Result<CompactReport> RedisQueue::compact() {
+  FQ_TRY(forget_idle());
+  return compact_servers(access_);
 }
 
 }  // namespace fq

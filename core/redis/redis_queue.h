@@ -10,6 +10,7 @@
 #include "core/redis/views/redis_explain.h"
 #include "core/redis/guard/worker_guard.h"
 #include "core/redis/leases/redis_leases.h"
+#include "core/redis/views/old_libraries.h"
 #include "core/redis/views/redis_look.h"
 #include "core/redis/moves/redis_mover.h"
 #include "core/redis/views/redis_peek.h"
@@ -34,6 +35,7 @@ class RedisQueue final : public Queue {
         leases_(shard_, session_, {signer_, policy_}, entry.mark),
         exchange_(shard_, look_, policy_, signer_, entry.mark),
         name_(entry.name),
+        access_(access),
         events_ms_(entry.events_ms),
         open_target_(access.open_target),
         mover_(shard_, access, entry.name, signer_, session_.nonce()) {
@@ -128,6 +130,7 @@ class RedisQueue final : public Queue {
   std::vector<std::string> take_notices() override { return leases_.take_notices(); }
 
   // What it is made of, for a queue of which it is one shard.
+  Result<void> forget_idle();
   Shard& shard() { return shard_; }
   RedisSession& session() { return session_; }
   RedisPush& pusher() { return push_; }
@@ -155,6 +158,7 @@ class RedisQueue final : public Queue {
   RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
   const std::string name_;
+  const ServerAccess access_;
   const int64_t events_ms_;
   const std::shared_ptr<const OpenMoveTarget> open_target_;
   RedisMover mover_;

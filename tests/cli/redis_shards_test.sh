@@ -183,7 +183,7 @@ gives 0 "" fq queue remove eight --yes
 gives 0 "" fq queue remove one --yes
 gives 0 "" fq queue remove four --yes
 gives 0 "" fq queue remove default --yes
-is "no key left" "" "$(redis-cli -s "$work/s" --scan)"
+is "no key left" "" "$(redis-cli -s "$work/s" --scan | grep -v :lib$)"
 # An export whose pause one shard refuses leaves the queue as it was: a user may only read there.
 fq queue create --shards 4 goes_on
 fq -q goes_on push x >"$work/id"

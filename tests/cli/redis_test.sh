@@ -274,6 +274,15 @@ is "it works" hello "$(fq worker --once 2>/dev/null)"
 gives 0 "" fq check
 rights() { fq doctor --json | jq -r 'select(.about == "rights") | "\(.health) \(.found)"'; }
 is "doctor says so" "ok $work/least: this user may do what fq needs" "$(rights)"
+libraries() { fq doctor --json | jq -r 'select(.about == "libraries") | "\(.health) \(.found)"'; }
+may_not="what old versions of fq have left on the server this user may not delete, an administrator's fq compact does"
+is "who may not delete old functions is told so" "default: it has no journal; $may_not" "$(fq compact)"
+is "also in JSON" null "$(fq compact --json | jq .libraries_gone)"
+is "or may not see them" "ok $work/least: what other versions of fq have left this user may not see" "$(libraries)"
+admin acl setuser default +function
+is "who may finds none" "default: nothing to gain, it has no journal" "$(fq compact)"
+is "nor does doctor" "ok $work/least: 0 libraries of other versions of fq" "$(libraries)"
+admin acl setuser default -function
 admin acl setuser default -hset -zadd
 gives 77 "fq: $work/least: does not let this user run 'hset'; fq-redis acl URL tells what it needs" fq push x
 is "doctor says which are missing" "fault $work/least: this user may not run hset zadd" "$(rights)"

@@ -59,7 +59,7 @@ is 'in a spool' "$said"$'\n'"$said"$'\n'"$said"$'\n'"$said" "$(again fq)"
 is 'and on a server' "$(again fq)" "$(again there)"
 
 is 'there is no journal to make smaller' 'default: nothing to gain, it has no journal' "$(there compact)"
-is 'nor bytes of it' '{"queue":"default","gained_bytes":0,"journal_bytes":null,"files_gone":0,"messages_moved":0,"payloads_gone":0}' \
+is 'nor bytes of it' '{"queue":"default","gained_bytes":0,"journal_bytes":null,"files_gone":0,"messages_moved":0,"payloads_gone":0,"libraries_gone":0}' \
   "$(there compact --json)"
 
 is 'nor a segment' 'null null' "$(there stats --json | jq -r '"\(.journal_bytes) \(.segment_bytes)"')"

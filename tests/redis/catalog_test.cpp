@@ -14,12 +14,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Names keys_of(const TestServer& server) {
-  Names keys;
-  for (const Reply& each : command(server, {"KEYS", "*"}).items) keys.push_back(each.text);
-  return keys;
-}
-
 }  // namespace
 
 TEST_CASE("queues are made once, listed by name and removed without a key left") {

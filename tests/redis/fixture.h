@@ -56,6 +56,15 @@ inline std::unique_ptr<Queue> open_on(const RedisEngine& engine, const std::stri
   return answered(engine.open({spool, "default"}, options));
 }
 
+/// But for the note that a library was used, which stays when a queue is gone.
+inline std::vector<std::string> keys_of(const TestServer& server, const std::string& pattern = "*") {
+  std::vector<std::string> keys;
+  for (const Reply& key : command(server, {"KEYS", pattern}).items) {
+    if (!key.text.ends_with(":lib")) keys.push_back(key.text);
+  }
+  return keys;
+}
+
 inline MessageId push_one(Queue& queue, std::string_view tenant, std::string_view payload) {
   NewMessage message;
   message.tenant = tenant;

@@ -46,10 +46,8 @@ inline MessageId push_at_last(Queue& queue, std::string_view tenant) {
 }
 
 inline std::set<std::string> all_keys(const TestServer& server, const std::string& prefix) {
-  std::set<std::string> keys;
-  const Reply found = command(server, {"KEYS", "fq1:" + prefix + ":*"});
-  for (const Reply& key : found.items) keys.insert(key.text);
-  return keys;
+  const std::vector<std::string> found = keys_of(server, "fq1:" + prefix + ":*");
+  return {found.begin(), found.end()};
 }
 inline std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
   std::set<std::string> keys;

@@ -322,7 +322,7 @@ TEST_CASE("a queue with limits over all shards is removed without a key left") {
   REQUIRE(s.queue->policy_set("t1", in_pool("p")).ok());
   CHECK(taken(*s.queue, 20).size() == 3);
   REQUIRE(s.engine_.remove(s.location()).ok());
-  CHECK(command(s.server, {"KEYS", "*"}).items.empty());
+  CHECK(keys_of(s.server).empty());
 }
 
 TEST_CASE("one shard that has told is not all, and an epoch that is over is not begun again") {

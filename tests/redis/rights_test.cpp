@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 // Tests.
-#include "tests/redis/fixture.h"
+#include "tests/redis/other_build.h"
 
 namespace fq::test {
 
@@ -205,6 +205,24 @@ TEST_CASE("who may not load functions is told who has to") {
   CHECK(answered(load_library(*guarded.admin, redis_library())));
   CHECK(!answered(load_library(*guarded.admin, redis_library())));
   CHECK(real_time_engine().create({guarded.server.spool(), "q"}, {}).ok());
+}
+
+TEST_CASE("who may not delete functions is told so, and old ones stay") {
+  FakeClock clock;
+  Guarded guarded;
+  const OtherBuild old('a');
+  guarded.allow("+function");
+  push_one(*open_on(old.engine(), guarded.server.spool(), &clock), "t", "x");  // long ago by the server's clock
+  guarded.allow("-function");
+  const auto queue = open_on(real_time_engine(), guarded.server.spool());
+  for (const char* const more : {"+ping", "+function|list"}) {
+    guarded.allow(more);
+    CHECK(!answered(queue->compact()).libraries_gone);
+    CHECK(guarded.run({"FUNCTION", "LIST"}).items.size() == 2);
+  }
+  guarded.allow("+function|delete");
+  CHECK(answered(queue->compact()).libraries_gone == 1);
+  CHECK(guarded.run({"FUNCTION", "LIST"}).items.size() == 1);
 }
 
 TEST_CASE("a database other than the first is among the rights where the URL names one") {

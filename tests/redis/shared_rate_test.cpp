@@ -245,7 +245,7 @@ TEST_CASE("a queue with rates over all shards is removed without a key left, and
   CHECK(q.started(20) == 10);
   CHECK(is_well(*q.s.queue));
   REQUIRE(q.s.engine_.remove(q.s.location()).ok());
-  CHECK(command(q.s.server, {"KEYS", "*"}).items.empty());
+  CHECK(keys_of(q.s.server).empty());
 }
 
 }  // namespace fq::test

@@ -28,7 +28,7 @@ endfunction()
 function(fq_join_redis_library time out_name out_text out_commands)
   fq_number_of(catalog/queue_entry.h kEventsMsUsual usual_events_ms body)
   foreach(path
-      base/text base/${time} base/pace base/view base/costs base/limits base/bell
+      base/text base/use base/${time} base/pace base/view base/costs base/limits base/bell
       keys/records keys/settings keys/lent keys/blocks keys/events keys/store keys/amounts keys/rules keys/histograms keys/recent_times keys/sums keys/queues keys/places keys/uniques keys/waits keys/crossings keys/sessions keys/runs keys/outputs keys/pages keys/told
       keys/selection
       turns/pools turns/tolls turns/rings turns/seats turns/ranks turns/pick turns/shares turns/tree turns/terms turns/idle turns/reasons turns/standing

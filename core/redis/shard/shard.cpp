@@ -24,6 +24,7 @@ constexpr int kLoadsMax = 3;  // a failover may take a library away that was jus
 
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 bool is_crossing_due(const Reply& reply) { return reply.at(0).at(6).number == 1; }
+bool is_use_to_be_noted(const Reply& reply) { return reply.at(0).at(8).number == 1; }
 bool is_one_of(std::string_view function, std::span<const std::string_view> all) {
   return std::find(all.begin(), all.end(), function) != all.end();
 }
@@ -276,6 +277,7 @@ Result<Reply> Shard::change_now(Call& call, Doubt& doubt, Result<void>& seen_to)
   Result<Reply> called = call_with_room(call, doubt);
   if (!called && call.other.empty()) return named(std::move(called).error());
   FQ_TRY_SET(Reply reply, std::move(called));
+  note_use(reply);
   see_to_crossings(reply);
   seen_to = see_to_schedules(reply);
   return reply;
@@ -326,6 +328,14 @@ bool Shard::see_to_crossings(const Reply& reply) {
   return true;
 }
 
+/// By all that have this library, for all queues of the place; what is lost is made up for an hour later.
+void Shard::note_use(const Reply& reply) {
+  if (!is_use_to_be_noted(reply)) return;
+  const std::string key = access_.place.key("lib"), clock_ms = std::to_string(clock_in(reply));
+  const std::vector<std::string_view> note = {"HSET", key, access_.library->name, clock_ms};
+  static_cast<void>(access_.link->say(key, [&](const Server&) { return note; }));
+}
+
 void Shard::listens_no_more(std::string_view tenant) { static_cast<void>(change("listen", {tenant, "-"})); }
 
 Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
@@ -345,6 +355,7 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
     Result<Reply> asked = Doubt(*access_.link).ask(ask, ask);  // it does nothing, so nothing is in doubt
     if (!asked) return named(std::move(asked).error());
     Reply reply = std::move(asked).value();
+    note_use(reply);
     if (ticks < kTicksMax && see_to_crossings(reply)) continue;
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;

@@ -231,6 +231,7 @@ class Shard {
   int64_t wall_ahead_ms() const;
   Result<void> see_to_schedules(const Reply& reply);
   bool see_to_crossings(const Reply& reply);
+  void note_use(const Reply& reply);
   /// One of several tries: how it is sent, and what came of the first where that was sent already.
   struct Call {
     std::string_view function;

@@ -96,11 +96,8 @@ Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessag
 }
 
 Result<CompactReport> ShardedQueue::compact() {
-  FQ_TRY(shards_.for_each([&](size_t shard) {
-    const Result<CompactReport> compacted = shards_.at(shard).compact();
-    return compacted ? Result<void>() : compacted.error();
-  }));
-  return CompactReport{.has_journal = false};
+  FQ_TRY(shards_.for_each([&](size_t shard) { return shards_.at(shard).forget_idle(); }));
+  return compact_servers(shards_.access());
 }
 
 Result<void> ShardedQueue::maintain(int64_t budget_ms) {

@@ -51,6 +51,7 @@ class Shards {
   const std::string& name() const { return entry_.name; }
   int64_t events_ms() const { return entry_.events_ms; }
   const OpenMoveTarget& open_target() const { return *access_.open_target; }
+  const ServerAccess& access() const { return access_; }
   const std::string& tag(size_t shard) const { return entry_.tags[shard]; }
   std::string_view level() const;
   const std::string& nonce() const { return access_.shared->nonce; }

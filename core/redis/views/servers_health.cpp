@@ -15,6 +15,7 @@
 #include "core/redis/waits/bells.h"
 #include "core/redis/catalog/catalog.h"
 #include "core/redis/shard/rights.h"
+#include "core/redis/views/old_libraries.h"
 
 namespace fq {
 
@@ -89,6 +90,25 @@ std::optional<DoctorRow> rights_row(Server& server, const ServerAccess& access) 
                    "give it the rights that fq-redis acl URL tells"};
 }
 
+/// None: that it cannot be told is told of other things.
+std::optional<DoctorRow> libraries_row(Server& server, const Result<OldLibraries>& libraries) {
+  if (!libraries) return std::nullopt;
+  const Result<std::optional<OldLibraries::Found>> found = libraries->find(server);
+  if (!found) return std::nullopt;
+  const std::string front = server.name() + ": ";
+  if (!*found) {
+    return DoctorRow{"libraries", front + "what other versions of fq have left this user may not see", Health::ok,
+                     ""};
+  }
+  const std::vector<std::string>&others = (*found)->others, &old = (*found)->old;
+  std::string text = front + counted(others.size(), "library", "libraries") + " of other versions of fq";
+  if (old.empty()) return DoctorRow{"libraries", std::move(text), Health::ok, ""};
+  text += ", not used for 30 days:";
+  for (const std::string& name : old) text += " " + name;
+  return DoctorRow{"libraries", std::move(text), Health::warning,
+                   "run fq compact as a user that may delete functions"};
+}
+
 bool is_near(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -146,6 +166,7 @@ std::vector<DoctorRow> queue_rows(const ServerAccess& access, const std::optiona
 
 std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::optional<std::string>& queue) {
   std::vector<DoctorRow> rows;
+  const Result<OldLibraries> libraries = OldLibraries::open(access);
   const Result<void> met = access.link->on_each_server([&](Server& server) -> Result<void> {
     const int64_t begin_ms = system_clock().boot_ms();
     FQ_TRY(server.call(std::array<std::string_view, 1>{"TIME"}));
@@ -154,6 +175,8 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
       rows.push_back(std::move(each));
     if (std::optional<DoctorRow> rights = rights_row(server, access))
       rows.push_back(*std::move(rights));
+    if (std::optional<DoctorRow> others = libraries_row(server, libraries))
+      rows.push_back(*std::move(others));
     return {};
   });
   if (!met) rows.push_back({"server", met.error().text, Health::fault, "see to the server"});

@@ -143,11 +143,11 @@ end
 
 -- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
 -- whether those of commands are others, whether a schedule is due, and whether a message that left can be brought to its end;
--- a client has to see to those two; and what the server's clock says.
+-- a client has to see to those two; what the server's clock says, and whether it has to be noted that this library is used.
 function M.head(call)
-  local due = next_of(call, due_of(call))
+  local due, clock = next_of(call, due_of(call)), pace.clock(call)
   return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts,
-    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0, pace.clock(call)}
+    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0, crossings.is_due(call) and 1 or 0, clock, use.hint(call.root, clock)}
 end
 
 -- Whether somebody reads the hints below: who looks for work of one of several shards, and who waits for some.

@@ -33,3 +33,4 @@ register_change('order', change, {'allow-oom'})  -- what people have asked for
 register_change('repair', repair, {'allow-oom'})
 register('look', look.run, {'no-writes'})
 register('rights', rights.run, {'no-writes'})
+register('used', use.run, {'no-writes'})
