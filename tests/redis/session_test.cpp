@@ -88,6 +88,38 @@ TEST_CASE("a server that stood still, or whose clock went ahead, takes nothing f
   CHECK(answered(one->get(second))->state == State::leased);
 }
 
+TEST_CASE("a queue is neither removed nor renamed while somebody who could not be heard may live") {
+  FakeClock clock;
+  TestServer server({"--appendonly", "yes", "--appendfsync", "always"});
+  const RedisEngine& engine = told_time_engine();
+  const uint32_t shards = GENERATE(1U, 4U);
+  const bool is_restarted = GENERATE(false, true);
+  CAPTURE(shards, is_restarted);
+  const Location location{server.spool(), "default"};
+  answered(engine.create(location, {.shards = shards}));
+  push_one(*open_on(engine, server.spool(), &clock), "t", "x");
+  take_and_die(server, clock);
+  if (is_restarted) {
+    server.kill();
+    server.start();
+  }
+  const auto time_goes = [&](int64_t ms) {
+    clock.advance(ms);
+    const std::string now = std::to_string(clock.boot_ms());
+    for (const Reply& root : command(server, {"KEYS", "*:h"}).items) command(server, {"HSET", root.text, "clock", now});
+  };
+  time_goes(20'000);
+  const auto refused = [](const Result<void>& done) { return !done.ok() && done.error().kind == ErrorKind::later; };
+  const bool renames_first = GENERATE(false, true);
+  if (renames_first) CHECK(refused(engine.rename(location, "other")));
+  CHECK(refused(engine.remove(location)));
+  if (!renames_first) CHECK(refused(engine.rename(location, "other")));
+  // Which is over when nobody was heard.
+  time_goes(is_restarted ? 15'000 : 8'000);
+  CHECK(engine.rename(location, "other").ok());
+  CHECK(engine.remove({server.spool(), "other"}).ok());
+}
+
 TEST_CASE("what the dead held comes back although few call, and each after a long time") {
   FakeClock clock;
   const TestServer server;

@@ -233,7 +233,8 @@ Result<std::string> Catalog::new_mark() {
   }
 }
 
-/// In a shard that has lost what it begins with nobody is at work: its queue can be given up.
+/// Each shard does what is due first, and finds so who may live whom its server could not hear. In one that has
+/// lost what it begins with nobody is at work: its queue can be given up.
 Result<void> Catalog::check_unattended(const std::string& queue, const std::string& places) {
   for (const std::string& tag : tags_in(places)) {
     const Result<Reply> reply = Shard(access_, tag, draw_base32(kNonceBytes)).look({"anybody"});
@@ -294,6 +295,7 @@ Result<void> Catalog::rename(const std::string& queue, const std::string& name) 
 
 Result<void> Catalog::rename_at_once(const QueueEntry& entry, const std::string& name) {
   const std::string& queue = entry.name;
+  FQ_TRY(check_unattended(queue, entry.places));
   std::vector<std::string> keys = {key_of(queue, "meta"), key_of(name, "meta"), access_.place.key("queues")};
   for (const std::string& tag : tags_in(entry.places)) keys.push_back(tag + "h");
   FQ_TRY_SET(const Reply reply, call_function(*access_.link, *access_.library, "rename",

@@ -72,11 +72,11 @@ local function follow_stop(call, before)
   if last[1] and tonumber(last[2]) >= call.before.spared then call.spared = call.now + SPARED end
 end
 
--- A session is over when nobody heard of it for its time, and not before its holder could say that it lives.
+-- When the first session is over, should nobody hear of it.
 local function end_of_session(call)
   local first = view.first(sessions.deadlines(call))
   if not first then return math.huge end
-  return math.max(first[1], call.grace, call.spared or call.before.spared), first[2]
+  return sessions.end_of(first[1], call.grace, call.spared or call.before.spared), first[2]
 end
 
 -- What it holds comes back, as far as one call does it. False: there is more.

@@ -23,7 +23,11 @@ local function held_by(call, nonce)
   return call.held[nonce]
 end
 
--- When it ends; nil: it is none.
+-- When one ends of which nobody has heard by its deadline: not before a server that was started anew (`grace`) or stood still
+-- (`spared`) could hear of it.
+function M.end_of(deadline, grace, spared) return math.max(deadline, grace, spared) end
+
+-- When nobody has heard of it any more; nil: it is none.
 local function deadline(call, nonce)
   if call.alive[nonce] == nil then
     call.alive[nonce] = tonumber(redis.call('ZSCORE', call.tag .. 's', nonce) or nil) or false
@@ -145,12 +149,15 @@ function M.close(call, nonce)
   call.closed[nonce] = true
 end
 
--- The process of one that lives, 0 where that is not known; nil: there is none.
+-- The process of one that lives, 0 where that is not known; nil: there is none. Of who makes no call: one before it has told what
+-- the server may not have heard.
 function M.anybody(root)
   local tag = string.sub(root, 1, -2)
-  local nonce = redis.call('ZRANGEBYSCORE', tag .. 's', '(' .. text.num(pace.now(root)), '+inf', 'LIMIT', 0, 1)[1]
-  local attends = nonce and attends_of(tag, nonce)
-  return nonce and (attends and struct.unpack('<I4', attends) or 0) or nil
+  local last, from = redis.call('ZRANGE', tag .. 's', 0, 0, 'REV', 'WITHSCORES'), redis.call('HMGET', root, 'grace', 'spared')
+  local function time(bytes) return tonumber(bytes or 0) or 0 end
+  if not last[1] or M.end_of(time(last[2]), time(from[1]), time(from[2])) <= pace.now(root) then return nil end
+  local attends = attends_of(tag, last[1])
+  return attends and struct.unpack('<I4', attends) or 0
 end
 
 local function holder_of(call, m)
