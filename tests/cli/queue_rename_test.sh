@@ -96,7 +96,7 @@ else
   fq push -q again x >"$work/id"; fq queue remove again --yes
   gives 0 '' fq queue remove last --yes
   gives 0 '' fq queue remove mail --yes
-  is 'nothing is left of any' 'fq1:fq:policy' "$(redis-cli -s "$work/s" --scan --pattern 'fq1:*')"
+  is 'nothing is left of any' 'fq1:fq:lib fq1:fq:policy' "$(redis-cli -s "$work/s" --scan --pattern 'fq1:*' | sort | xargs)"
 fi
 
 finish

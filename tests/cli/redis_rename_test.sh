@@ -8,7 +8,7 @@ start_cluster 127.0.0.1 --port
 hosts=$(printf '127.0.0.1:%s,' "${ports[@]}")
 export FQ_SPOOL="redis://${hosts%,}/?prefix=shop"
 meta() { echo "fq1:shop:{$1}:meta"; }
-keys() { for i in 1 2 3; do node $i --scan; done | grep '^fq1:' | sort -u; }
+keys() { for i in 1 2 3; do node $i --scan; done | grep '^fq1:' | grep -v ':lib$' | sort -u; }
 listed() { fq queue list | xargs; }
 texts_of() { fq -q "$1" peek --json | jq -r .payload | sort | xargs; }
 # Whose keys lie with another server than those of the old one.

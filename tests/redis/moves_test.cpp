@@ -255,6 +255,40 @@ TEST_CASE("a move of which only the end was left is over where its queue is gone
   CHECK(command(two.server, {"KEYS", "*:mv"}).items.empty());
 }
 
+TEST_CASE("a queue is removed after the moves out of it were brought to their end, and nothing of them is left") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  const int steps = GENERATE(1, 2, 3, 4);
+  CAPTURE(shards, steps);
+  Two two(shards, 4);
+  Stalled stalled = two.stalled(push_one(*two.from, "a", "moved"));
+  stalled.go(steps);
+  two.from.reset();
+  REQUIRE(told_time_engine().remove({two.server.spool(), "from"}).ok());
+  // Whoever was killed may have sent a call that comes only now.
+  CHECK(stalled.take().first == (steps == 1 ? "closed" : "taken"));
+  CHECK(Two::served(*two.to) == (steps == 1 ? Texts{} : Texts{"moved"}));
+  two.from = two.open("to");
+  two.is_over();
+}
+
+TEST_CASE("a queue stays while a move out of it cannot be brought to its end") {
+  Two two;
+  two.stalled(push_one(*two.from, "a", "moved")).go(2);
+  two.from.reset();
+  const Relay relay(two.server, [](const std::string& asked) {
+    return asked.find("close\r\n") == std::string::npos ? "" : "-LOADING it comes up\r\n";
+  });
+  const Result<void> removed = told_time_engine().remove({relay.spool(), "from"});
+  REQUIRE(!removed.ok());
+  CHECK(removed.error().kind == ErrorKind::later);
+  CHECK(removed.error().text.find("queue 'from': messages are on their way from it to another queue") == 0);
+  two.from = two.open("from");
+  two.clock.advance(kPatienceMs);
+  CHECK(Two::served(*two.from).empty());
+  CHECK(Two::served(*two.to) == Texts{"moved"});
+  two.is_over();
+}
+
 TEST_CASE("what is refused where it goes stays, is served, and is not held for a moment longer") {
   Two two(GENERATE(1U, 4U), 4);
   const MessageId id = push_one(*two.from, "a", "x");

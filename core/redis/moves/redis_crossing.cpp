@@ -13,7 +13,8 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kTokenBytes = 20;  // 100 random bits
+constexpr size_t kTokenBytes = 20;     // 100 random bits
+constexpr int kFinishTriesMax = 5;  // where somebody goes on to move messages
 
 MoveResult moved_to(const std::string& id_there) {
   return {MoveResult::What::moved, MessageId{parse_decimal(id_there).value_or(0)}, {}};
@@ -114,10 +115,26 @@ Result<void> RedisCrossing::finish(const OnItsWay& message) {
   return {};
 }
 
+Result<size_t> RedisCrossing::finish_those(std::string_view which) {
+  FQ_TRY_SET(const Reply told, shard_.change("crossing", {which}, Shard::Lost::is_repeated));
+  for (const Reply& each : told.at(1).items) static_cast<void>(finish(each));
+  return told.at(1).items.size();
+}
+
 Result<void> RedisCrossing::finish_due() {
-  FQ_TRY_SET(const Reply due, shard_.change("crossing", {"due"}, Shard::Lost::is_repeated));
-  for (const Reply& each : due.at(1).items) static_cast<void>(finish(each));
+  FQ_TRY(finish_those("due"));
   return {};
+}
+
+Result<void> RedisCrossing::finish_all() {
+  for (int tries = 0; tries < kFinishTriesMax; ++tries) {
+    FQ_TRY_SET(const size_t found, finish_those("all"));
+    if (found == 0) return {};
+  }
+  return Error{ErrorKind::later,
+               "queue " + in_quotes(queue_) +
+                   ": messages are on their way from it to another queue; try again when that can be reached",
+               0};
 }
 
 }  // namespace fq

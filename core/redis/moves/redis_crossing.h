@@ -34,6 +34,8 @@ class RedisCrossing {
   Result<void> finish(const Reply& told) { return finish(on_its_way(told)); }
   /// Brings to their end those that somebody has left on their way. What cannot be done now is done later.
   Result<void> finish_due();
+  /// Likewise all of them, also those that somebody is about to. ErrorKind::later: of some that cannot be done now.
+  Result<void> finish_all();
 
  private:
   /// One that was set out.
@@ -48,6 +50,8 @@ class RedisCrossing {
   Result<Reply> say(const OnItsWay& message, std::string_view what, std::string_view more = {});
   Result<Reply> say_there(const OnItsWay& message, std::string_view what);
   Result<void> finish(const OnItsWay& message);
+  /// How many there were.
+  Result<size_t> finish_those(std::string_view which);
   Result<void> end(const OnItsWay& message, const std::string& id_there);
 
   Shard& shard_;

@@ -27,6 +27,16 @@ local function under_way(call, args)
   if e and e.token == args[5] then return e, store.find(call, tonumber(args[4])) end
 end
 
+-- They are left to the caller for a while.
+local function given_over(call, ids)
+  local found = {}
+  for i, id in ipairs(ids) do
+    found[i] = crossings.told(id, crossings.find(call, id))
+    crossings.put_off(call, id)
+  end
+  return found
+end
+
 local CROSSINGS = {
   -- id, token, tag and name of the other queue, then of one with a command what only the client reads as it was seen. reply:
   -- 'sent' and what it takes with it, 'gone', 'stays' and why, 'again', or 'crossing': id, token and tag of an earlier one, and
@@ -64,15 +74,9 @@ local CROSSINGS = {
     if e and e.left then crossings.drop(call, tonumber(args[4])) end
     return {}
   end,
-  -- Those that whoever began has not brought to their end.
-  due = function(call)
-    local found = {}
-    for i, id in ipairs(crossings.all_due(call)) do
-      found[i] = crossings.told(id, crossings.find(call, id))
-      crossings.put_off(call, id)
-    end
-    return found
-  end,
+  -- Those that whoever began has not brought to their end; and also those that it is about to.
+  due = function(call) return given_over(call, crossings.all_due(call)) end,
+  all = function(call) return given_over(call, crossings.all_ids(call)) end,
   -- token: the id that it was taken under; '': it was not.
   close = function(call, args)
     local id = uniques.taken(call, args[4])

@@ -64,14 +64,21 @@ function M.drop(call, id) put(call, id, nil) end
 -- Of an earlier move, which somebody has to finish first.
 function M.told(id, e) return {'crossing', text.num(id), e.token, e.tag, e.left and 1 or 0} end
 
--- Those that may be finished, by id. Where the root says that there are some, and there are none, it says so no more.
-function M.all_due(call)
+-- All that are due by then, in order.
+local function ids_until(call, due)
   local found = {}
   for id, e in pairs(call.crossing and all(call) or {}) do
-    if e.due <= call.now then found[#found + 1] = id end
+    if e.due <= due then found[#found + 1] = id end
   end
-  if #found == 0 and M.is_due(call) then look_for_first(call) end
   table.sort(found)
+  return found
+end
+function M.all_ids(call) return ids_until(call, math.huge) end
+
+-- Those that may be finished. Where the root says that there are some, and there are none, it says so no more.
+function M.all_due(call)
+  local found = ids_until(call, call.now)
+  if #found == 0 and M.is_due(call) then look_for_first(call) end
   return found
 end
 
