@@ -37,7 +37,8 @@ std::string of_servers(const CompactReport& report) {
            "administrator's fq compact does";
   }
   if (*report.libraries_gone == 0) return "nothing to gain, it has no journal";
-  return counted(*report.libraries_gone, "library", "libraries") + " of old versions of fq deleted from the server";
+  return counted(*report.libraries_gone, "library", "libraries") +
+         " of old versions of fq deleted from the server";
 }
 
 std::string human_of(const std::string& queue, const CompactReport& report) {

@@ -1,9 +1,13 @@
 #include "core/redis/redis_engine.h"
 
+// System.
+#include <array>
 // fq, below us.
 #include "core/engine/no_such_queue.h"
 // fq, this room.
 #include "core/redis/guard/guard.h"
+#include "core/redis/moves/redis_crossing.h"
+#include "core/redis/records/base32.h"
 #include "core/redis/redis_queue.h"
 #include "core/redis/sharded/move_targets.h"
 #include "core/redis/sharded/sharded_queue.h"
@@ -13,6 +17,28 @@
 #include "core/redis/views/servers_health.h"
 
 namespace fq {
+
+namespace {
+
+/// Of messages out of a queue: the one that they are on their way to knows of them until it hears of their
+/// end. What a shard that cannot be used has of them is lost with it.
+Result<void> finish_moves(const ServerAccess& access, const QueueEntry& queue) {
+  const std::vector<std::string> tags = queue.tags.empty() ? std::vector{queue.tag} : queue.tags;
+  for (const std::string& tag : tags) {
+    const std::string root = tag + "h", nonce = draw_base32(kNonceBytes);
+    FQ_TRY_SET(const Reply is_any,
+               access.link->call(root, std::array<std::string_view, 3>{"HEXISTS", root, "crossing"}));
+    if (is_any.number == 0) continue;
+    Shard shard(access, tag, nonce);
+    Result<void> finished = RedisCrossing(shard, access, queue.name, nonce).finish_all();
+    const bool is_lost = !finished && (finished.error().kind == ErrorKind::missing ||
+                                       finished.error().kind == ErrorKind::unusable);
+    if (!finished && !is_lost) return finished;
+  }
+  return {};
+}
+
+}  // namespace
 
 bool RedisEngine::keeps(std::string_view scheme) const {
   return scheme == "redis" || scheme == "rediss" || scheme == "redis+unix";
@@ -70,6 +96,9 @@ Result<bool> RedisEngine::create(const Location& location, const CreateOptions& 
 Result<void> RedisEngine::remove(const Location& location) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
   Catalog catalog(access);
+  // One that cannot be read has nothing that could be brought to its end, and can be removed.
+  const Result<std::optional<QueueEntry>> entry = catalog.find(location.queue);
+  if (entry && *entry) FQ_TRY(finish_moves(access, **entry));
   return catalog.remove(location.queue);
 }
 

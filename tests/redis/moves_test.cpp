@@ -255,7 +255,8 @@ TEST_CASE("a move of which only the end was left is over where its queue is gone
   CHECK(command(two.server, {"KEYS", "*:mv"}).items.empty());
 }
 
-TEST_CASE("a queue is removed after the moves out of it were brought to their end, and nothing of them is left") {
+TEST_CASE(
+    "a queue is removed after the moves out of it were brought to their end, and nothing of them is left") {
   const uint32_t shards = GENERATE(1U, 4U);
   const int steps = GENERATE(1, 2, 3, 4);
   CAPTURE(shards, steps);

@@ -1,5 +1,5 @@
-// old_libraries_test - what other builds of fq have left on servers: it stays while it is used, by whomever, and
-// is told of and deleted when it is not.
+// old_libraries_test - what other builds of fq have left on servers: it stays while it is used, by whomever,
+// and is told of and deleted when it is not.
 
 // System.
 #include <algorithm>
@@ -109,10 +109,12 @@ TEST_CASE("a library stays while somebody of another prefix uses it") {
 TEST_CASE("a library that does not tell when it was used stays") {
   Builds s;
   const std::string strange = "fq_" + std::string(16, 'c');
-  const std::string text = "#!lua name=" + strange + "\nredis.register_function('" + strange +
-                           "_push', function() return 1 end)";
+  const std::string text =
+      "#!lua name=" + strange + "\nredis.register_function('" + strange + "_push', function() return 1 end)";
   command(s.server, {"FUNCTION", "LOAD", text});
-  command(s.server, {"FUNCTION", "LOAD", "#!lua name=fq_other\nredis.register_function('fq_other_used', function() return '1' end)"});
+  command(s.server,
+          {"FUNCTION", "LOAD",
+           "#!lua name=fq_other\nredis.register_function('fq_other_used', function() return '1' end)"});
   s.clock.advance(100 * kADay);
   CHECK(s.compacted() == 2);
   CHECK(libraries_on(s.server).size() == 3);

@@ -212,7 +212,8 @@ TEST_CASE("who may not delete functions is told so, and old ones stay") {
   Guarded guarded;
   const OtherBuild old('a');
   guarded.allow("+function");
-  push_one(*open_on(old.engine(), guarded.server.spool(), &clock), "t", "x");  // long ago by the server's clock
+  push_one(*open_on(old.engine(), guarded.server.spool(), &clock), "t",
+           "x");  // long ago by the server's clock
   guarded.allow("-function");
   const auto queue = open_on(real_time_engine(), guarded.server.spool());
   for (const char* const more : {"+ping", "+function|list"}) {
@@ -236,14 +237,16 @@ TEST_CASE("a database other than the first is among the rights where the URL nam
 }
 
 TEST_CASE("a server is asked about no command that is not whole") {
-  const std::set<std::string> others = {"time", "info", "scan", "fcall", "fcall_ro"};  // they begin with no key
+  const std::set<std::string> others = {"time", "info", "scan", "fcall",
+                                        "fcall_ro"};  // they begin with no key
   const std::string text(redis_library().text);
   const size_t begin = text.find("local BEHIND = {"), end = text.find('}', begin);
   REQUIRE(end != std::string::npos);
   std::map<std::string, int64_t> behind;
   const std::regex each("(\\w+) = (\\d)");
   const auto from = text.begin() + static_cast<std::ptrdiff_t>(begin);
-  for (std::sregex_iterator at(from, text.begin() + static_cast<std::ptrdiff_t>(end), each), none; at != none; ++at)
+  for (std::sregex_iterator at(from, text.begin() + static_cast<std::ptrdiff_t>(end), each), none; at != none;
+       ++at)
     behind[(*at)[1]] = std::stoll((*at)[2]);
   Guarded s;
   std::set<std::string> commands = words_in(redis_library().commands);

@@ -106,10 +106,13 @@ TEST_CASE("a queue is neither removed nor renamed while somebody who could not b
   const auto time_goes = [&](int64_t ms) {
     clock.advance(ms);
     const std::string now = std::to_string(clock.boot_ms());
-    for (const Reply& root : command(server, {"KEYS", "*:h"}).items) command(server, {"HSET", root.text, "clock", now});
+    for (const Reply& root : command(server, {"KEYS", "*:h"}).items)
+      command(server, {"HSET", root.text, "clock", now});
   };
   time_goes(20'000);
-  const auto refused = [](const Result<void>& done) { return !done.ok() && done.error().kind == ErrorKind::later; };
+  const auto refused = [](const Result<void>& done) {
+    return !done.ok() && done.error().kind == ErrorKind::later;
+  };
   const bool renames_first = GENERATE(false, true);
   if (renames_first) CHECK(refused(engine.rename(location, "other")));
   CHECK(refused(engine.remove(location)));

@@ -13,7 +13,6 @@
 #include "core/base/text/escape.h"
 #include "core/engine/no_such_queue.h"
 // fq, this room.
-#include "core/redis/moves/redis_crossing.h"
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
 #include "core/redis/catalog/shard_places.h"
@@ -59,11 +58,6 @@ Error taken(const std::string& name) {
 Error in_use(const std::string& queue, int64_t pid) {
   const std::string who = pid == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid);
   return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is in use by " + who + "; end it first", 0};
-}
-
-/// A shard that has lost what it begins with, of which nobody can tell anything.
-bool is_of_lost_shard(const Error& error) {
-  return error.kind == ErrorKind::missing || error.kind == ErrorKind::unusable;
 }
 
 template <size_t kCount>
@@ -239,30 +233,19 @@ Result<std::string> Catalog::new_mark() {
   }
 }
 
-/// Each shard does what is due first, and finds so who may live whom its server could not hear; who asks again
-/// and again is a sign that it hears. In one that has lost what it begins with nobody is at work: its queue can be
-/// given up.
+/// Each shard does what is due first, and finds so who may live whom its server could not hear; who asks
+/// again and again is a sign that it hears. In one that has lost what it begins with nobody is at work: its
+/// queue can be given up.
 Result<void> Catalog::check_unattended(const std::string& queue, const std::string& places) {
   for (const std::string& tag : tags_in(places)) {
     Shard shard(access_, tag, draw_base32(kNonceBytes));
     static_cast<void>(shard.tick());  // where it cannot, those that are there still count
     const Result<Reply> reply = shard.look({"anybody"});
-    if (!reply && is_of_lost_shard(reply.error())) continue;
+    const bool is_lost =
+        !reply && (reply.error().kind == ErrorKind::missing || reply.error().kind == ErrorKind::unusable);
+    if (is_lost) continue;
     if (!reply) return reply.error();
     if (const int64_t pid = reply->at(1).at(0).number; pid >= 0) return in_use(queue, pid);
-  }
-  return {};
-}
-
-/// A queue that some are on their way to knows of them until it hears of their end.
-Result<void> Catalog::finish_moves(const std::string& queue, const std::string& places) {
-  for (const std::string& tag : tags_in(places)) {
-    const std::string root = tag + "h", nonce = draw_base32(kNonceBytes);
-    FQ_TRY_SET(const Reply is_any, call(WordList<3>{"HEXISTS", root, "crossing"}));
-    if (is_any.number == 0) continue;
-    Shard shard(access_, tag, nonce);
-    Result<void> finished = RedisCrossing(shard, access_, queue, nonce).finish_all();
-    if (!finished && !is_of_lost_shard(finished.error())) return finished;
   }
   return {};
 }
@@ -273,7 +256,6 @@ Result<void> Catalog::remove(const std::string& queue) {
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
   if (known.number == 0) return no_such_queue(queue);
   FQ_TRY(check_unattended(queue, there["places"]));
-  FQ_TRY(finish_moves(queue, there["places"]));
   FQ_TRY(remove_rest(queue));
   const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.

@@ -64,8 +64,6 @@ class Catalog {
   Result<void> rename_in_parts(const QueueEntry& entry, const std::string& name);
   Result<std::string> retitle(const std::string& queue, std::string_view part, const std::string& places,
                               const std::string& name);
-  /// ErrorKind::later: some cannot be brought to their end now.
-  Result<void> finish_moves(const std::string& queue, const std::string& places);
   Result<void> check_unattended(const std::string& queue, const std::string& places);
   /// False: the new name is another queue's.
   Result<bool> finish_rename(const std::string& queue, const Fixed& meta);

@@ -13,7 +13,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kTokenBytes = 20;     // 100 random bits
+constexpr size_t kTokenBytes = 20;  // 100 random bits
 constexpr int kFinishTriesMax = 5;  // where somebody goes on to move messages
 
 MoveResult moved_to(const std::string& id_there) {

@@ -34,7 +34,8 @@ class RedisCrossing {
   Result<void> finish(const Reply& told) { return finish(on_its_way(told)); }
   /// Brings to their end those that somebody has left on their way. What cannot be done now is done later.
   Result<void> finish_due();
-  /// Likewise all of them, also those that somebody is about to. ErrorKind::later: of some that cannot be done now.
+  /// Likewise all of them, also those that somebody is about to. ErrorKind::later: of some that cannot be
+  /// done now.
   Result<void> finish_all();
 
  private:

@@ -17,8 +17,8 @@ namespace fq {
 namespace {
 
 constexpr int kTicksMax = 100;  // for schedules that stay due, before a call gives up
-// Chosen: of 15 s it may come to the first once, as all are waited for together, and to the second once for each
-// server that hangs and is let alone for a while then.
+// Chosen: of 15 s it may come to the first once, as all are waited for together, and to the second once for
+// each server that hangs and is let alone for a while then.
 constexpr int64_t kSignMs = 3'000, kSignConnectMs = 1'000;
 constexpr int kLoadsMax = 3;  // a failover may take a library away that was just loaded
 

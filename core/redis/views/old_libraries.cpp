@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kUnusedMs = 30 * kDayMs;  // by anybody of this prefix
-// Chosen: whoever comes at least once a week under another prefix is safe, too, though the server knows of none
-// that came before it was started.
+// Chosen: whoever comes at least once a week under another prefix is safe, too, though the server knows of
+// none that came before it was started.
 constexpr int64_t kQuietMs = 7 * kDayMs;
 
 bool is_library_of_fq(std::string_view name) {
@@ -52,8 +52,7 @@ Result<int64_t> OldLibraries::clock_of(Server& server) const {
 
 Result<bool> OldLibraries::is_old(Server& server, const std::string& name, int64_t now_ms) const {
   const std::string function = name + "_used", now = std::to_string(now_ms);
-  FQ_TRY_SET(const Reply used,
-             server.call(std::array<std::string_view, 4>{"FCALL_RO", function, "0", now}));
+  FQ_TRY_SET(const Reply used, server.call(std::array<std::string_view, 4>{"FCALL_RO", function, "0", now}));
   const std::optional<uint64_t> told = used.is_text() ? parse_decimal(used.text) : std::nullopt;
   if (!told) return false;
   const auto used_ms = static_cast<int64_t>(*told);
@@ -66,8 +65,7 @@ Result<std::optional<OldLibraries::Found>> OldLibraries::find(Server& server) co
   FQ_TRY_SET(const Reply listed,
              server.call(std::array<std::string_view, 4>{"FUNCTION", "LIST", "LIBRARYNAME", "fq_*"}));
   if (is_denied(listed)) return std::optional<Found>();
-  if (listed.kind == Reply::Kind::error)
-    return error_of_refusal(server.name(), "FUNCTION LIST", listed.text);
+  if (listed.kind == Reply::Kind::error) return error_of_refusal(server.name(), "FUNCTION LIST", listed.text);
   FQ_TRY_SET(const int64_t now_ms, clock_of(server));
   Found found;
   for (const Reply& library : listed.items) {

@@ -97,8 +97,8 @@ std::optional<DoctorRow> libraries_row(Server& server, const Result<OldLibraries
   if (!found) return std::nullopt;
   const std::string front = server.name() + ": ";
   if (!*found) {
-    return DoctorRow{"libraries", front + "what other versions of fq have left this user may not see", Health::ok,
-                     ""};
+    return DoctorRow{"libraries", front + "what other versions of fq have left this user may not see",
+                     Health::ok, ""};
   }
   const std::vector<std::string>&others = (*found)->others, &old = (*found)->old;
   std::string text = front + counted(others.size(), "library", "libraries") + " of other versions of fq";
@@ -173,8 +173,7 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
     rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
     for (DoctorRow& each : std::array{level_row(server), disk_row(server), memory_row(server)})
       rows.push_back(std::move(each));
-    if (std::optional<DoctorRow> rights = rights_row(server, access))
-      rows.push_back(*std::move(rights));
+    if (std::optional<DoctorRow> rights = rights_row(server, access)) rows.push_back(*std::move(rights));
     if (std::optional<DoctorRow> others = libraries_row(server, libraries))
       rows.push_back(*std::move(others));
     return {};
