@@ -47,16 +47,44 @@ gives 0 '' bash -c 'ulimit -n 20; "$FQ" doctor'
 touch "$FQ_SPOOL/queues/mail/damaged/1-2.bin"
 is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 piece of damage in damaged/')"
 chmod o+w "$FQ_SPOOL"
-gives 69 '' fq doctor
-is 'others may write to it: a fault' fault "$(health spool)"
-is 'and what mends just that' 'others may write to it|chmod go-w it' "$(fq doctor --json | jq -r 'select(.about == "spool") | "\(.found | sub(".*: "; ""))|\(.advice)"')"
+gives 0 '' fq doctor
+is 'others may write to it, and its queues go on: a warning' warning "$(health spool)"
+gives 0 '' fq push x -q mail
+gives 77 'others may write to it' fq push x -q new
+is 'and what mends just that' 'others may write to it|chmod go-w it; until then no queue can be made' "$(fq doctor --json | jq -r 'select(.about == "spool") | "\(.found | sub(".*: "; ""))|\(.advice)"')"
 ln -s "$work/nowhere" "$work/dangling"
 is 'a link to nothing too' 'make that, or set FQ_SPOOL to another place' "$(FQ_SPOOL=$work/dangling fq doctor --json | jq -r 'select(.about == "spool").advice')"
 is 'which is said once of what' 0 "$(fq doctor | grep -c 'spool *spool ')"
 chmod o-w "$FQ_SPOOL"
+chmod o+w "$FQ_SPOOL/queues"
+gives 0 '' fq doctor
+is 'of its queues/ too' warning "$(health spool)"
+gives 77 "queues': others may write to it" fq push x -q new
+chmod o-w "$FQ_SPOOL/queues"
 chmod o+w "$FQ_SPOOL/queues/mail"
-is 'the same of a queue' fault "$(health 'queue mail' | head -n 1)"
+gives 69 '' fq doctor
+is 'others may write to a queue: it is used by nobody' 'fault|others may write to it|chmod go-w it' "$(fq doctor --json | jq -r 'select(.about == "queue mail") | "\(.health)|\(.found)|\(.advice)"')"
+gives 77 'others may write to it' fq push x -q mail
 chmod o-w "$FQ_SPOOL/queues/mail"
+mkdir -m 777 "$work/bare"
+FQ_SPOOL=$work/bare gives 69 '' fq doctor
+is 'without a queue it is a fault, and no queue is made there' 'others may write to it|chmod go-w it' "$(FQ_SPOOL=$work/bare fq doctor --json | jq -r 'select(.about == "spool") | "\(.found | sub(".*: "; ""))|\(.advice)"')"
+FQ_SPOOL=$work/bare gives 77 'others may write to it' fq push x
+
+# Links: what they lead to counts.
+mkdir -m 700 "$work/linked"; mkdir -m 777 "$work/all"; mkdir -m 700 "$work/all/queues" "$work/all/spool"
+ln -s "$work/nowhere" "$work/linked/queues"
+FQ_SPOOL=$work/linked gives 69 '' fq doctor
+is 'queues/ that is a link to nothing' 'is a link to what is not there|make that, or remove the link' "$(FQ_SPOOL=$work/linked fq doctor --json | jq -r 'select(.about == "spool") | "\(.found | sub(".*: "; ""))|\(.advice)"')"
+FQ_SPOOL=$work/linked gives 69 "queues': is a link to what is not there; make that" fq push x
+ln -sfn "$work/all/queues" "$work/linked/queues"
+FQ_SPOOL=$work/linked gives 69 '' fq doctor
+is 'queues/ where others could replace it' 1 "$(grep -c "fault.*others may replace it: '$work/all' is writable by all" "$work/out")"
+FQ_SPOOL=$work/linked gives 77 'others may replace it' fq push x
+ln -s "$work/all/spool" "$work/spool-link"
+FQ_SPOOL=$work/spool-link gives 69 '' fq doctor
+is 'a spool where others could replace it' 1 "$(grep -c "fault.*others may replace it: '$work/all' is writable by all" "$work/out")"
+FQ_SPOOL=$work/spool-link gives 77 'others may replace it' fq push x
 echo >"$work/file"
 is 'a file is no spool' fault "$(FQ_SPOOL=$work/file health spool)"
 is 'names are escaped' 1 "$(FQ_SPOOL=$'/x\e[31m' "$FQ" doctor | grep -c '/x\\x1b\[31m')"
@@ -106,7 +134,10 @@ if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
   gives 0 '' as "$work/own/fq" doctor
   for part in queues queues/default queues/default/journal queues/default/lock queues/default/segment .; do
     as chmod a-w "$FQ_SPOOL/$part"
-    gives 69 '' as "$work/own/fq" doctor
+    # Without the right to what lies above queues they go on.
+    case $part in queues | .) code=0 ;; *) code=69 ;; esac
+    [ $code = 69 ] || gives 0 '' as "$work/own/fq" push x
+    gives $code '' as "$work/own/fq" doctor
     is "$part is closed" 1 "$(grep -c "you may not read and write $FQ_SPOOL\(/$part\)\?$" "$work/out")"
     as chmod u+w "$FQ_SPOOL/$part"
   done

@@ -189,46 +189,56 @@ std::vector<int> jobs_of(Disk& disk, const std::vector<int>& attached) {
   return pids;
 }
 
-/// The first part of a place that its user may not read and write; "": there is none.
-std::string closed_part(const std::string& place, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) {
-    const std::string path = place + part;
-    struct stat about {};
-    const bool there = ::stat(path.c_str(), &about) == 0;
-    if (!there && errno != EACCES) continue;
-    const int rights = R_OK | W_OK | (S_ISDIR(about.st_mode) ? X_OK : 0);
-    const bool open =
-        there && (::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0 || errno == EROFS);
-    if (!open) return path;
-  }
-  return "";
+/// What its user has to be let do with a part of a place, or else what follows.
+struct Right {
+  std::string path;
+  int asked = R_OK | W_OK | X_OK;
+  Health without = Health::fault;
+  std::string advice = "correct its owner and permissions";
+};
+
+bool is_given(const Right& right) {
+  struct stat about {};
+  const bool there = ::stat(right.path.c_str(), &about) == 0;
+  if (!there) return errno != EACCES;
+  const int asked = S_ISDIR(about.st_mode) ? right.asked : right.asked & ~X_OK;
+  return ::faccessat(AT_FDCWD, right.path.c_str(), asked, AT_EACCESS) == 0 || errno == EROFS;
 }
 
-/// True: a row says which part of it is closed.
-bool is_closed(const std::string& about, const std::string& place, const std::vector<std::string>& parts,
-               std::vector<DoctorRow>& rows) {
-  const std::string closed = closed_part(place, parts);
-  if (closed.empty()) return false;
-  add_row(rows, about, "you may not read and write " + closed, Health::fault,
-          "correct its owner and permissions");
+/// True: a row says which of them is the first that is not given.
+bool is_closed(const std::string& about, const std::vector<Right>& rights, std::vector<DoctorRow>& rows) {
+  const auto missing = std::find_if_not(rights.begin(), rights.end(), is_given);
+  if (missing == rights.end()) return false;
+  add_row(rows, about, "you may not read and write " + missing->path, missing->without, missing->advice);
   return true;
 }
 
-/// What every command opens.
-std::vector<std::string> parts_of_queue() {
-  std::vector<std::string> parts{"", "/lock", "/segment"};
-  for (const char* name : kQueueDirectories) parts.push_back("/" + std::string(name));
-  return parts;
+/// An error about `object`, with the cure that stands behind it, or `advice`.
+void add_unfit(const std::string& about, const Error& error, std::string_view object, Health health,
+               const std::string& advice, std::vector<DoctorRow>& rows) {
+  const size_t begin = error.text.starts_with(object) ? object.size() : 0;
+  const size_t cure = error.text.find("; ");
+  add_row(rows, about, error.text.substr(begin, cure == std::string::npos ? cure : cure - begin), health,
+          cure == std::string::npos ? advice : error.text.substr(cure + 2));
+}
+
+/// What every command opens, or will: a push goes on without a next journal file for as long as this one has
+/// room.
+std::vector<Right> rights_of_queue(const std::string& place) {
+  std::vector<Right> rights{{place}, {place + "/lock"}, {place + "/segment"}};
+  for (const char* name : kQueueDirectories) rights.push_back({place + "/" + name});
+  return rights;
 }
 
 void examine_queue(const std::string& spool, const std::string& name, std::vector<DoctorRow>& rows) {
   const std::string about = "queue " + name;
   const Result<std::unique_ptr<Disk>> disk = open_queue_directory(spool, name);
   if (!disk.ok()) {
-    add_row(rows, about, disk.error().text, Health::fault, "fq cannot use it as it is");
+    add_unfit(about, disk.error(), queue_object(name) + ": ", Health::fault, "fq cannot use it as it is",
+              rows);
     return;
   }
-  if (is_closed(about, spool + "/queues/" + name, parts_of_queue(), rows)) return;
+  if (is_closed(about, rights_of_queue(spool + "/queues/" + name), rows)) return;
   Result<LockFile> lock = LockFile::open(**disk, "lock", false);
   std::vector<int> attached;
   if (lock.ok()) attached = lock->holders();
@@ -251,15 +261,27 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
             Health::warning, "run fq check -q " + name + "; remove what is there when you have looked");
 }
 
-void add_unfit_spool(const Error& error, std::vector<DoctorRow>& rows) {
-  constexpr std::string_view kObject = "spool ";  // as the row is called
-  const size_t begin = error.text.starts_with(kObject) ? kObject.size() : 0;
-  // What can be done about it stands behind it, where it is known.
-  const size_t cure = error.text.find("; ");
-  add_row(rows, "spool", error.text.substr(begin, cure == std::string::npos ? cure : cure - begin),
-          Health::fault,
-          cure == std::string::npos ? "correct its owner and permissions, or set FQ_SPOOL"
-                                    : error.text.substr(cure + 2));
+/// `for_new`: what it is that no queue can be made.
+void add_unfit_spool(const Error& error, Health for_new, std::vector<DoctorRow>& rows) {
+  add_unfit("spool", error, "spool ", for_new, "correct its owner and permissions, or set FQ_SPOOL", rows);
+  if (for_new == Health::warning) rows.back().advice += "; until then no queue can be made";
+}
+
+/// Of a spool that is there. Its queues go on in much in which no new one is made.
+void examine_spool(const std::string& spool, bool has_queues, std::vector<DoctorRow>& rows) {
+  const Health for_new = has_queues && check_above(spool).ok() ? Health::warning : Health::fault;
+  if (const Result<void> fit = check_spool(spool); !fit.ok())
+    return add_unfit_spool(fit.error(), for_new, rows);
+  const std::string queues = spool + "/queues";
+  const std::string parent = ::access(queues.c_str(), F_OK) == 0 ? queues : spool;
+  const std::string advice = "correct its owner and permissions";
+  const std::vector<Right> rights = {
+      {spool, X_OK},
+      {queues, X_OK},
+      {parent, W_OK, for_new, advice + "; until then no queue can be made or removed"},
+      {spool, W_OK, Health::warning, advice + "; until then there can be no new fq.toml"},
+  };
+  if (!is_closed("spool", rights, rows)) add_row(rows, "spool", spool);
 }
 
 /// Of a spool that is not there yet: whether a push could make it in what is there.
@@ -273,7 +295,7 @@ void examine_parent(const std::string& spool, const std::string& path, std::vect
     add_row(rows, "spool", spool + ": cannot be made, you may not write to " + path, Health::fault,
             "change its permissions, or set FQ_SPOOL");
   } else if (const Result<void> fit = check_spool(spool); !fit.ok()) {
-    add_unfit_spool(fit.error(), rows);
+    add_unfit_spool(fit.error(), Health::fault, rows);
   } else {
     add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
   }
@@ -286,16 +308,12 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   struct stat about {};
   const bool there = ::stat(spool.c_str(), &about) == 0;
   const std::string path = existing_part(spool);
+  const Result<std::vector<std::string>> names = list_queue_directories(spool);
   if (!there) examine_parent(spool, path, rows);
-  if (there) {
-    const Result<void> fit = check_spool(spool);
-    if (fit.ok() && !is_closed("spool", spool, {"", "/queues"}, rows)) add_row(rows, "spool", spool);
-    if (!fit.ok()) add_unfit_spool(fit.error(), rows);
-  }
+  if (there) examine_spool(spool, names.ok() && !names->empty(), rows);
   examine_mount(path, rows);
   examine_disk(path, rows);
   examine_room(path, rows);
-  const Result<std::vector<std::string>> names = list_queue_directories(spool);
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!queue || *queue == name) examine_queue(spool, name, rows);

@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <thread>
 // fq, below us.
@@ -115,10 +117,9 @@ constexpr std::array<RefusedKind, 10> kRefusedKinds = {{{0x6969, "NFS"},
                                                         {0x65735546, "FUSE"},
                                                         {0x73757245, "Coda"}}};
 
-/// Nobody else may be able to put another directory in place of one above the spool. Those that are not there
+/// Nobody else may be able to put another directory in place of one above this one. Those that are not there
 /// are passed over: whoever makes them makes them for himself.
-Result<void> check_parents(const std::string& spool, const std::string& object) {
-  std::string path = trimmed(spool);
+Result<void> check_named_parents(std::string path, const std::string& object) {
   for (;;) {
     path = parent_of(path);
     struct stat about {};
@@ -131,6 +132,27 @@ Result<void> check_parents(const std::string& spool, const std::string& object) 
     }
     if (path == "/" || path == ".") return {};
   }
+}
+
+/// Those of its name, and those of what that leads to by links.
+Result<void> check_parents(const std::string& directory, const std::string& object) {
+  FQ_TRY(check_named_parents(trimmed(directory), object));
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(directory.c_str(), nullptr), std::free);
+  return real ? check_named_parents(real.get(), object) : Result<void>();
+}
+
+/// Of SPOOL/queues, where it is there: it may be a link.
+Result<void> check_queues(const std::string& queues) {
+  const std::string object = "'" + queues + "'";
+  struct stat about {};
+  if (::lstat(queues.c_str(), &about) != 0) return {};
+  const Descriptor opened(::open(queues.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() < 0 && errno == ENOENT)
+    return Error{ErrorKind::unusable,
+                 object + ": is a link to what is not there; make that, or remove the link", ENOENT};
+  if (opened.get() < 0) return cannot_open(object, errno);
+  FQ_TRY(check_owner(opened.get(), object));
+  return S_ISLNK(about.st_mode) ? check_parents(queues, object) : Result<void>();
 }
 
 /// From queues/ upwards. Whoever made a directory may have died before its name was synced, and whoever comes
@@ -206,12 +228,13 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue) {
   const std::string top = trimmed(spool);
   // First, so that a place that is refused is left as it was.
-  FQ_TRY(check_parents(top, spool_object(spool)));
+  FQ_TRY(check_above(top));
   FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
   const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (spool_directory.get() < 0 && errno == ENOENT) return no_such_spool(top);
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
+  FQ_TRY(check_queues(top + "/queues"));
   FQ_TRY_SET([[maybe_unused]] const bool queues_made,
              make_directories(top + "/queues", "'" + top + "/queues'"));
   remove_leftovers(top);
@@ -253,7 +276,10 @@ std::string_view refused_file_system(unsigned long magic) {
   return {};
 }
 
+Result<void> check_above(const std::string& spool) { return check_parents(spool, spool_object(spool)); }
+
 Result<void> check_spool(const std::string& spool) {
+  FQ_TRY(check_above(spool));
   const std::string object = spool_object(spool);
   const Descriptor opened(::open(trimmed(spool).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.get() < 0 && errno != ENOENT) return cannot_open(object, errno);
@@ -263,7 +289,7 @@ Result<void> check_spool(const std::string& spool) {
   } else {
     FQ_TRY(check_owner(opened.get(), object));
   }
-  return check_parents(trimmed(spool), object);
+  return check_queues(trimmed(spool) + "/queues");
 }
 
 Result<void> check_place(const std::string& spool, Disk& queue) {
@@ -276,7 +302,7 @@ Result<void> check_place(const std::string& spool, Disk& queue) {
         ErrorKind::unusable,
         object + ": lies on " + std::string(refused) + "; fq needs a local file system (set FQ_SPOOL)", 0};
   }
-  FQ_TRY(check_parents(spool, object));
+  FQ_TRY(check_above(spool));
   for (const char* name : kQueueDirectories) FQ_TRY(queue.make_directory(name));
   FQ_TRY(queue.sync_directory(""));
   return sync_names(spool, object);

@@ -1,8 +1,8 @@
 // queue_directory - queues/<name> below the spool: found, made, judged, removed.
 //
-// A spool belongs to one user: another owner, or a directory that others may write to, is refused. Where a
-// queue may lie at all (no network file system, no hostile parent) is looked at when it is made or rebuilt,
-// not in every command.
+// A spool belongs to one user: another owner, or a directory that others may write to, is refused: of the
+// queue in every command, of the spool and its queues/ when a queue is made. Where a queue may lie at all (no
+// network file system, no hostile parent) is looked at when it is made or rebuilt.
 #pragma once
 
 // System.
@@ -14,8 +14,8 @@
 
 namespace fq {
 
-/// What each queue has from its first push on, and fq check --repair makes anew. Others come with what lies in
-/// them.
+/// What each queue has from its first push on, and fq check --repair makes anew. Others come with what lies
+/// in them.
 inline constexpr std::array<const char*, 4> kQueueDirectories = {"journal", "blobs", "output", "damaged"};
 
 /// A segment that is being made; it takes the place of `segment` when it is whole.
@@ -32,7 +32,10 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
 bool is_unmade(Disk& queue);
 /// Whether queues/<queue>/lock still is this file: a removed queue's is not.
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
-/// Whether the spool lies where no other user can put another in its place, and belongs to us, if it is there.
+/// Whether the spool lies where no other user can put another in its place.
+Result<void> check_above(const std::string& spool);
+/// Whether a queue may be made in it: it lies so, and it and its queues/ belong to us alone, if they are
+/// there.
 Result<void> check_spool(const std::string& spool);
 /// Of file systems on which fq does not keep its word: its name; else empty.
 std::string_view refused_file_system(unsigned long magic);
