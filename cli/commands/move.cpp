@@ -137,6 +137,7 @@ Result<Exit> run_move(const Arguments& arguments, Session& session) {
     FQ_TRY_SET(const bool moved, tell(session, *queue, page, moving.request, reply));
     if (reply.error) return *reply.error;
     all = all && moved;
+    const LetSignalsThrough now;
   }
   return all ? Exit::done : Exit::nothing;
 }

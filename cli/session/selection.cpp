@@ -27,11 +27,19 @@ Error told_in_part(uint64_t changed, Error error) {
   return error;
 }
 
+/// Before each page.
+Result<void> unless_interrupted() {
+  if (!ending_was_asked()) return {};
+  return Error{ErrorKind::later, "interrupted", 0};
+}
+
 Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids,
                         Action action) {
   Exit exit = Exit::done;
   uint64_t changed = 0;
   for (size_t start = 0; start < ids.size(); start += kChangesPage) {
+    if (const Result<void> goes_on = unless_interrupted(); !goes_on)
+      return told_in_part(changed, goes_on.error());
     const size_t count = std::min(kChangesPage, ids.size() - start);
     const Result<MutateReply> said = queue.mutate(std::span(ids).subspan(start, count), action);
     if (!said) return told_in_part(changed, said.error());
@@ -49,8 +57,8 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
             (action != Action::cancel ? "is neither dead nor delayed" : "has ended already"));
       }
     }
-    if (reply.error) return told_in_part(changed + reply.changed, *reply.error);
     changed += reply.changed;
+    if (reply.error) return told_in_part(changed, *reply.error);
   }
   return exit;
 }
@@ -112,12 +120,14 @@ Result<void> cancel_held(Queue& queue, const Selection& selection, uint64_t& cha
   filter.state = State::held;
   Cursor from;
   do {
+    FQ_TRY(unless_interrupted());
     FQ_TRY_SET(const IdPage page, queue.select(filter, from, kChangesPage));
     ids.insert(ids.end(), page.ids.begin(), page.ids.end());
     from = page.next;
-  } while (goes_on(from));
+  } while (!from.text.empty());
   std::sort(ids.begin(), ids.end(), std::greater<>());
   for (size_t at = 0; at < ids.size(); at += kChangesPage) {
+    FQ_TRY(unless_interrupted());
     const size_t count = std::min(kChangesPage, ids.size() - at);
     FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(at, count), Action::cancel));
     say_notices(queue);
@@ -140,6 +150,7 @@ Result<void> change_each(Queue& queue, const Selection& selection, Action action
     do {
       const uint64_t left = selection.count_max - changed;
       if (left == 0) return {};
+      FQ_TRY(unless_interrupted());
       FQ_TRY_SET(
           MutateReply reply,
           queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kChangesPage))));
@@ -161,6 +172,7 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
 }
 
 Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {
+  catch_signals();
   if (!selection.ids.empty()) return act_on_ids(session, queue, selection.ids, action);
   FQ_TRY(refuse_pattern(queue, selection.filter.tenant));
   FQ_TRY_SET(const uint64_t changed, change_by_filter(queue, selection, action));

@@ -314,7 +314,7 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
 Result<CheckReport> LocalQueue::check(const CheckRequest& request) {
   reaper_.reap_before_look();
   FQ_TRY_SET(CheckReport report,
-             Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(request.repair));
+             Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(request));
   FQ_TRY(mover().find_lost(report));
   if (request.alone) FQ_TRY(mover().find_lost_here(report));
   return report;

@@ -71,7 +71,8 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
 }
 
 Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
-  return request.repair ? RedisRepair(shard_).run() : RedisCheck(shard_).run();
+  const bool signals = !request.holds_signals;
+  return request.repair ? RedisRepair(shard_, signals).run() : RedisCheck(shard_, signals).run();
 }
 
 /// Of tenants that have nothing each call finds a few only.

@@ -131,6 +131,26 @@ seq 20000 | fq -q long push --lines >/dev/null
 await test -s "$work/long"
 kill -TERM $reader; wait $reader
 is 'a long list in a file ends where that is asked for' '143 true' "$? $(jq -n '$n < 20000' --argjson n "$(wc -l <"$work/long")")"
+seq 60000 | fq -q long push --lines >/dev/null
+# checked_until SIGNAL ARGS...: how a check ends that is told to, and what it has said.
+checked_until() {
+  env --default-signal="$1" "$FQ" -q long check "${@:2}" >"$work/out" 2>&1 & checker=$!
+  await grep -q queues/long/segment "/proc/$checker/maps"
+  kill -s "$1" $checker; wait $checker
+  echo "$? $(cat "$work/out")"
+}
+is 'a check too' '130 ' "$(checked_until INT)"
+is 'and a repair that has nothing to tell yet' '143 ' "$(checked_until TERM --repair)"
+# What cancels many ends too, and tells how much of it is done.
+env --default-signal=INT "$FQ" -q long cancel --all --yes >"$work/out" 2>"$work/err" & canceller=$!
+cancels() { [ "$(fq -q long stats --json | jq .cancelled)" -gt 0 ]; }
+await cancels
+kill -INT $canceller; wait $canceller
+is 'so does a cancel' '130 ' "$? $(cat "$work/out")"
+left=$(fq -q long stats --json | jq .ready)
+is 'and tells what it has done' "fq: interrupted; $((80000 - left)) messages are done" "$(cat "$work/err")"
+is 'which is not all' true "$([ "$left" -gt 0 ] && echo true)"
+is 'the next check waits for nothing' true "$(fq -q long check --json | jq .ok)"
 is 'what is put out is what is read' '31 31' "$(fq -q many push --tag k=v -p 5 --delay 1h a >/dev/null; fq -q many peek -n unlimited --state all --json | fq push -q back --ndjson | wc -l) $(fq -q back peek -n unlimited --state all --json | wc -l)"
 gives 0 '' fq -q many cancel --tag k=v
 # A message as it is told is pushed as it was: what it waits for, and until when.

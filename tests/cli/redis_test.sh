@@ -36,6 +36,15 @@ is "a worker" hello "$(fq worker --drain 2>/dev/null)"
 is "acked and buried" "4 acked 5 dead" "$(fq jobs --json | jq -r 'select(.tenant == "jobs") | "\(.id) \(.state)"' | sort | paste -sd' ')"
 is "the log" "pushed leased buried" "$(fq log --json | jq -r 'select(.id == 5) | .event' | paste -sd' ')"
 gives 0 "" fq check
+seq 20000 | fq push -q long --lines --lazy >/dev/null
+scanned() { redis-cli -s "$work/s" info commandstats | grep -q "^cmdstat_scan"; }
+redis-cli -s "$work/s" config resetstat >/dev/null
+env --default-signal=INT "$FQ" -q long check >"$work/out" 2>&1 & checker=$!
+await scanned
+kill -INT $checker; wait $checker
+is "a check ends where it is told to" "130 " "$? $(cat "$work/out")"
+gives 0 "" fq -q long check
+gives 0 "" fq queue remove long --yes
 is "why" '["paused"]' "$(fq push -t acme x >"$work/id" && fq explain "$(cat "$work/id")" --json | jq -c '[.reasons[].reason]')"
 gives 0 "" fq tenant set acme max_messages=1
 gives 75 "tenant 'acme': has 1 message, the limit is 1 (max_messages)" fq push -t acme y

@@ -5,6 +5,8 @@
 // System.
 #include <fstream>
 #include <random>
+// fq, below us.
+#include "core/base/step_count.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/local/bad_pages.h"
@@ -115,7 +117,8 @@ TEST_CASE("a message whose file is written anew while it is read is never anothe
   };
   std::vector<MessageId> ids;
   for (uint64_t i = 1; i <= 60; ++i) ids.push_back(MessageId{q.push(numbered(i))});
-  // Those of the second file, where one begins the next: records of one size lie in the same places of any file.
+  // Those of the second file, where one begins the next: records of one size lie in the same places of any
+  // file.
   std::ifstream file(q.path("journal/2.fqj"), std::ios::binary);
   const std::string second{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::erase_if(ids, [&](MessageId id) { return second.find(numbered(number(id))) == std::string::npos; });
@@ -135,6 +138,20 @@ TEST_CASE("a message whose file is written anew while it is read is never anothe
   const auto got = other->get(read);
   REQUIRE(got.ok());
   CHECK((**got).payload.value().substr(0, 4) == std::to_string(1'000 + number(read)));
+}
+
+TEST_CASE("a long queue is not walked through for a state that no message is in") {
+  SpoolFixture q;
+  std::vector<NewMessage> messages(1000, NewMessage{.tenant = "acme", .payload = as_bytes("x")});
+  for (int batch = 0; batch < 5; ++batch)
+    REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
+  const auto steps_to_list = [&](State state) {
+    const uint64_t from = StepCount::steps;
+    CHECK(q.door().peek({.state = state}, {}, 9).value().messages.empty());
+    return StepCount::steps - from;
+  };
+  for (const State state : {State::leased, State::delayed, State::held, State::dead})
+    CHECK(steps_to_list(state) < 100);
 }
 
 }  // namespace fq::test

@@ -158,24 +158,24 @@ Result<void> Repairer::make_directories(CheckReport& report) {
   return {};
 }
 
-/// Into `done` what was repaired, also where it then fails.
-Result<Checked> Repairer::repair(CheckReport& done) {
+/// Into `done` what was repaired, also where it then fails. Signals wait from there on: it is to be told.
+Result<Checked> Repairer::repair(CheckReport& done, bool signals) {
   FQ_TRY(make_directories(done));
   FQ_TRY(files_.mend(done));
-  FQ_TRY_SET(Checked found, checker_.check_all());
+  FQ_TRY_SET(Checked found, checker_.check_all(signals && done.repairs.empty()));
   bool damaged = false;  // records were lost, and with them the names of their payloads
   for (int round = 0; round < kRounds && !found.is_well(); ++round) {
     damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
     FQ_TRY_SET(const bool changed, repair_once(found, done));
     if (!changed) break;
-    FQ_TRY_SET(found, checker_.check_all());
+    FQ_TRY_SET(found, checker_.check_all(signals && done.repairs.empty()));
   }
   FQ_TRY(clear_orphans(damaged || found.differs(), done));
   return found;
 }
 
-Result<Checked> Repairer::look() {
-  FQ_TRY_SET(Checked found, checker_.check_all());
+Result<Checked> Repairer::look(bool signals) {
+  FQ_TRY_SET(Checked found, checker_.check_all(signals));
   FQ_TRY_SET(const BlobCare::Orphans orphans, blobs_.find_orphans(BlobCare::OrphanFate::told));
   if (orphans.count != 0) {
     found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
@@ -185,9 +185,10 @@ Result<Checked> Repairer::look() {
   return found;
 }
 
-Result<CheckReport> Repairer::check(bool repair) {
+Result<CheckReport> Repairer::check(const CheckRequest& request) {
   CheckReport done;
-  Result<Checked> checked = repair ? this->repair(done) : look();
+  const bool signals = !request.holds_signals;
+  Result<Checked> checked = request.repair ? repair(done, signals) : look(signals);
   if (!checked.ok()) {
     // Told before the error, which would hide it.
     for (const std::string& line : done.repairs.lines) notice("repaired: " + line);

@@ -31,7 +31,7 @@ class Repairer : private Linked {
         files_(link),
         checker_(link, needs.blobs, files_) {}
 
-  Result<CheckReport> check(bool repair);
+  Result<CheckReport> check(const CheckRequest& request);
 
  private:
   Result<void> keep_out_of_use(uint32_t file);
@@ -44,8 +44,8 @@ class Repairer : private Linked {
   Result<bool> repair_once(const Checked& found, CheckReport& report);
   Result<void> clear_orphans(bool keep, CheckReport& report);
   Result<void> make_directories(CheckReport& report);
-  Result<Checked> repair(CheckReport& done);
-  Result<Checked> look();
+  Result<Checked> repair(CheckReport& done, bool signals);
+  Result<Checked> look(bool signals);
 
   Mutator& mutator_;
   Compactor& compactor_;

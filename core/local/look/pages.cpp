@@ -7,6 +7,25 @@ namespace {
 
 constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take five walks
 
+/// How many there are at most.
+uint32_t most_of(const CountsNow& counts, std::optional<State> state) {
+  if (!state) return UINT32_MAX;
+  switch (*state) {
+    case State::ready:
+      return counts.ready;
+    case State::delayed:
+      return counts.delayed;
+    case State::leased:
+      return counts.leased;
+    case State::held:
+      return counts.held;
+    case State::dead:
+      return counts.dead;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, const PagePlace& after,
@@ -70,6 +89,8 @@ Result<void> Pages::find_more(size_t room) {
   const Filter& filter = found_->filter;
   std::optional<TenantIndex> below;
   const auto end = [&]() -> uint32_t {
+    // No long queue is walked through for what is not in it.
+    if (most_of(CountsNow(schedule().root().counts), filter.state) == 0) return 0;
     if (!filter.tenant.empty()) below = schedule().tenants().find(filter.tenant);
     return filter.tenant.empty() || below ? schedule().views().slots_end() : 0;
   };

@@ -228,7 +228,9 @@ Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
   CheckReport report;
   FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     const std::string front = "shard " + std::to_string(shard) + ": ";
-    Result<CheckReport> checked = shards_.at(shard).check(request);
+    CheckRequest of_one = request;
+    of_one.holds_signals = request.holds_signals || !report.repairs.empty();
+    Result<CheckReport> checked = shards_.at(shard).check(of_one);
     if (!checked && says_lost_root(checked.error())) {
       report.findings.add(front + checked.error().text);
       return {};

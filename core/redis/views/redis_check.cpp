@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <iterator>
+// fq, below us.
+#include "core/engine/signals_allowed.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
@@ -32,9 +34,14 @@ Result<void> RedisCheck::look_at(const std::vector<std::string>& names, std::str
   return {};
 }
 
+Result<Reply> RedisCheck::look(const std::vector<std::string_view>& arguments) {
+  { const SignalsAllowed now(signals_); }
+  return shard_.look(arguments);
+}
+
 /// What one look says, and of how many of those that it was to be.
-Result<size_t> RedisCheck::take(const std::vector<std::string_view>& look) {
-  FQ_TRY_SET(const Reply reply, shard_.look(look));
+Result<size_t> RedisCheck::take(const std::vector<std::string_view>& asked) {
+  FQ_TRY_SET(const Reply reply, look(asked));
   const Reply& told = reply.at(1);
   changes_.insert(told.at(0).text);
   for (size_t i = 0; i < found_.size(); ++i) found_[i] += static_cast<uint64_t>(told.at(1).at(i).number);
@@ -50,7 +57,7 @@ Result<void> RedisCheck::compare_tenants() {
   std::string last;
   const std::string page = std::to_string(kIdsPerCall);
   for (;;) {
-    FQ_TRY_SET(const Reply reply, shard_.look({"tenants", last, page}));
+    FQ_TRY_SET(const Reply reply, look({"tenants", last, page}));
     for (const Reply& each : reply.at(1).items) {
       last = each.at(0).text;
       Unpacker sums(each.at(1).text);
@@ -73,7 +80,7 @@ Result<void> RedisCheck::compare_tenants() {
 /// What is told where the next page begins.
 Result<void> RedisCheck::look_in_pages(std::string_view what) {
   for (std::string from = "0"; !from.empty();) {
-    FQ_TRY_SET(const Reply reply, shard_.look({what, from}));
+    FQ_TRY_SET(const Reply reply, look({what, from}));
     for (const Reply& fault : reply.at(1).at(2).items) report_.findings.add(fault.text);
     from = reply.at(1).at(4).text;
   }
@@ -83,7 +90,7 @@ Result<void> RedisCheck::look_in_pages(std::string_view what) {
 /// Only where nobody changed anything meanwhile: else they are of other moments.
 Result<void> RedisCheck::compare_sums() {
   for (const uint64_t each : found_) report_.messages += each;
-  FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
+  FQ_TRY_SET(const Reply reply, look({"sums"}));
   changes_.insert(reply.at(1).at(1).text);
   if (changes_.size() > 1) {
     report_.remarks.add("the queue was in use: its sums were not looked at");

@@ -17,19 +17,22 @@ namespace fq {
 /// Once used.
 class RedisCheck {
  public:
-  explicit RedisCheck(Shard& shard) : shard_(shard) {}
+  /// `signals`: they come through between its calls.
+  RedisCheck(Shard& shard, bool signals) : shard_(shard), signals_(signals) {}
 
   Result<CheckReport> run();
 
  private:
   /// Of these names of keys those that begin so, `look`ed at.
   Result<void> look_at(const std::vector<std::string>& names, std::string_view begin, std::string_view look);
-  Result<size_t> take(const std::vector<std::string_view>& look);
+  Result<Reply> look(const std::vector<std::string_view>& arguments);
+  Result<size_t> take(const std::vector<std::string_view>& asked);
   Result<void> look_in_pages(std::string_view what);
   Result<void> compare_sums();
   Result<void> compare_tenants();
 
   Shard& shard_;
+  bool signals_;
   CheckReport report_;
   std::set<std::string> seen_;          // a walk over keys may show one twice
   std::array<uint64_t, 5> found_ = {};  // by state

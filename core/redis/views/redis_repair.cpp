@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <array>
+// fq, below us.
+#include "core/engine/signals_allowed.h"
 // fq, this room.
 #include "core/redis/records/packing.h"
 #include "core/redis/views/redis_check.h"
@@ -42,7 +44,7 @@ Result<CheckReport> RedisRepair::run() {
     FQ_TRY_SET(const Reply reply, repair("limits", {from}));
     from = reply.at(1).at(1).text;
   }
-  FQ_TRY_SET(CheckReport report, RedisCheck(shard_).run());
+  FQ_TRY_SET(CheckReport report, RedisCheck(shard_, signals_ && done_.empty()).run());
   report.repairs = std::move(done_);
   for (const std::string& line : remarks_.lines) report.remarks.add(line);
   return report;
@@ -74,6 +76,7 @@ Result<RedisRepair::Words> RedisRepair::whole_names_of(std::initializer_list<std
 Result<Reply> RedisRepair::repair(std::string_view what, const Words& arguments) {
   std::vector<std::string_view> words = {what};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  { const SignalsAllowed now(signals_ && done_.empty()); }
   FQ_TRY_SET(Reply reply, shard_.change("repair", words, Shard::Lost::is_repeated));
   for (const Reply& line : reply.at(1).at(0).items) done_.add(line.text);
   return reply;

@@ -21,7 +21,8 @@ namespace fq {
 /// Once used.
 class RedisRepair {
  public:
-  explicit RedisRepair(Shard& shard) : shard_(shard) {}
+  /// `signals`: they come through between its calls until something is done.
+  RedisRepair(Shard& shard, bool signals) : shard_(shard), signals_(signals) {}
 
   /// What was done, and what is not well all the same.
   Result<CheckReport> run();
@@ -43,6 +44,7 @@ class RedisRepair {
   Result<bool> write_counts(const std::string& changes, const std::map<std::string, std::string>& tenants);
 
   Shard& shard_;
+  bool signals_;
   CountedLines done_, remarks_;
 };
 
