@@ -6,6 +6,7 @@
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
 #   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
+#   - a variable that is read is in a manual
 #   - a test with threads says so
 # usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
 set -u
@@ -189,6 +190,15 @@ check_counts() {
   grep -q "^lists $planted mistakes, " man/fq-spool.7 || echo "man/fq-spool.7: tests/crash/planted_bugs lists $planted mistakes"
 }
 
+# Each variable that is read is in the manual; what only a test build reads is not.
+check_environment() {
+  local name
+  grep -rhoE '(environment|getenv)\("[A-Z_]+"|"FQ_REDIS_[A-Z_]+"' cli core --include='*.cpp' --include='*.h' |
+    grep -oE '[A-Z][A-Z_]+' | grep -v '^FQ_\(KILL\|STOP\)_AT$' | sort -u | while read -r name; do
+    sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh EXIT/p' man/fq.1 | grep -qw "$name" || echo "man/fq.1: ENVIRONMENT lacks $name"
+  done
+}
+
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
   find tests/local tests/api tests/worker tests/redis -name '*_test.cpp' | sort | xargs awk '
@@ -208,6 +218,7 @@ check_threads() {
   check_files
   check_planted_bugs
   check_counts
+  check_environment
   check_threads
 } >"$breaches"
 if [ -s "$breaches" ]; then

@@ -19,7 +19,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kEventColumns = 9;
+constexpr size_t kEventColumns = 11;  // unscheduled
 constexpr size_t kIdColumns = 8;
 constexpr size_t kEventTenantColumns = 16;
 constexpr size_t kMsDigitsAt = 20;  // in "2026-11-02T08:00:00.500Z"

@@ -33,6 +33,8 @@ gives 1 'message 99: not in queue' fq log -f 99
 gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
 is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"
+fq schedule set -q timed nightly @daily x; fq schedule remove -q timed nightly
+is 'events have a column that fits all of them' '1 2' "$(fq log -q timed | awk '{ print index($0, " -  ") }' | sort -u | wc -l) $(fq log -q timed | wc -l)"
 is 'a delayed push says when it is due' 1 "$(fq log 2 | grep -c 'due 20')"
 is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at other_queue other_id schedule scheduled_at step kind bytes priority key after after_any set' \
   "$(fq log --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"

@@ -76,6 +76,7 @@ is "peek has all of it once" 200 "$(fq peek -n 1000 --json | jq -r .payload | so
 id=$(fq push -t account1 -- echo ended)
 gives 0 "" fq show "$id"
 is "no place" null "$(fq explain "$id" --json | jq .place)"
+is "at the latest behind all that is ready" 201 "$(fq explain "$id" --json | jq .place_max)"
 is "nor in the table" - "$(fq explain | awk '/^NEXT/ { on = 1; next } /^workers/ { exit } on { print $1 }' | sort -u | xargs)"
 gives 0 "" fq cancel "$id"
 

@@ -275,13 +275,35 @@ TEST_CASE("help fits a narrow screen, and any key leads back from it and does no
     std::string words;
     for (const std::string& line : screen_lines_of(view.frame(screen_with(40, 60))))
       words.append(line.substr(std::min(line.find_first_not_of(' '), line.size()))).append(" ");
-    for (const char* const each : {"and back", "PgDn", "y does it", "leads back", "given lately"})
+    for (const char* const each : {"and back", "PgDn", "y does it", "or back", "given lately"})
       CHECK(words.find(each) != std::string::npos);
     view.take(key);
     CHECK(!view.helps());
     CHECK(chosen(view) == before);
     CHECK(view.frame(screen_with(80, 24)).find("s sort: waiting") != std::string::npos);
   }
+}
+
+TEST_CASE("help is shown whole on a small screen too, a part at each key") {
+  TopView view = view_of({{"alpha", 3}});
+  view.take(TopKey::help);
+  std::string all;
+  int parts = 0;
+  for (; view.helps() && parts < 9; ++parts) {
+    const std::vector<std::string> lines = screen_lines_of(view.frame(screen_with(60, 10)));
+    CHECK(lines.size() < 10);
+    for (const std::string& line : lines)
+      all.append(line.substr(std::min(line.find_first_not_of(' '), line.size()))).append(" ");
+    const bool is_last = all.find("may not be served now") != std::string::npos;
+    CHECK((lines.back().find("more, by any key but q") == std::string::npos) == is_last);
+    view.take(TopKey::none);
+    CHECK(view.helps() != is_last);
+  }
+  CHECK(parts == 4);
+  for (const char* const each : {"Tab", "PgDn", "y does it", "or back", "q, Ctrl-C", "given lately"})
+    CHECK(all.find(each) != std::string::npos);
+  view.take(TopKey::help);
+  CHECK(screen_lines_of(view.frame(screen_with(60, 10))).at(0).starts_with("fq top: every queue"));
 }
 
 TEST_CASE("hostile names and notices come out escaped") {

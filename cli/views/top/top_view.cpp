@@ -3,6 +3,9 @@
 // System.
 #include <algorithm>
 #include <numeric>
+#include <utility>
+// fq, below us.
+#include "core/base/text/counted.h"
 // fq, this room.
 #include "cli/terminal/output.h"
 #include "cli/views/stats/tenant_table.h"
@@ -27,7 +30,7 @@ constexpr std::string_view kHelp =
     "  K                   kick its dead messages and those below it; y does it\n"
     "  f, e                follow what the chosen job writes, edit it\n"
     "  c                   cancel it; y does it\n"
-    "  ?                   this help; any key but q leads back\n"
+    "  ?                   this help; any key but q leads on, or back\n"
     "  q, Ctrl-C           quit\n"
     "\n"
     "SHARE is what the weights entitle a tenant to, SERVED what it had of what\n"
@@ -223,7 +226,8 @@ void TopView::take(TopKey key) {
       shows_jobs_ = !shows_jobs_;
       return;
     case TopKey::help:
-      help_ = !help_;
+      help_ = !help_ || help_rest_ != 0;
+      help_from_ = std::exchange(help_rest_, 0);
       return;
     default:
       return move(key);
@@ -246,9 +250,19 @@ std::string TopView::keys_text() const {
          std::string(kOrderNames[static_cast<size_t>(order_)]);
 }
 
+std::string TopView::help_text(const Screen& screen, size_t rows) {
+  std::string text = narrowed(kHelp, screen.columns);
+  text.erase(0, cut(text, help_from_).size());
+  const size_t lines = lines_in(text);
+  help_rest_ = lines > rows ? help_from_ + rows - 1 : 0;
+  if (help_rest_ == 0) return text;
+  const std::string more = "... " + counted(lines - rows + 1, "line") + " more, by any key but q";
+  return cut(text, rows - 1) + shown_short(more, std::max<size_t>(screen.columns, 5) - 4) + "\n";
+}
+
 std::string TopView::frame(const Screen& screen) {
   const size_t rows = std::max<size_t>(screen.rows, 5);
-  if (help_) return over_the_last(cut(narrowed(kHelp, screen.columns), rows - 1), screen);
+  if (help_) return over_the_last(help_text(screen, rows - 1), screen);
   const size_t for_queues = std::max<size_t>(rows / 3, 2);
   std::string text = cut(stats_table(queues_, false, screen, for_queues), for_queues);
   text += "\n";

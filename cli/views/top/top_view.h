@@ -56,7 +56,7 @@ class TopView {
 
   /// Of every queue its row, and of all queues the tenants.
   void show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants);
-  /// Those that move, sort or show help; where help stands, any leads back.
+  /// Those that move, sort or show help; where help stands, any leads to the rest of it, and back.
   void take(TopKey key);
   bool helps() const { return help_; }
   const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(choice_.line()); }
@@ -78,6 +78,7 @@ class TopView {
   void move(TopKey key);
   std::string tenants_text(const Screen& screen, size_t rows);
   std::string keys_text() const;
+  std::string help_text(const Screen& screen, size_t rows);
 
   std::vector<QueueStats> queues_, tenants_;
   std::vector<Line> lines_;       // of all tenants, as they came
@@ -88,6 +89,8 @@ class TopView {
   bool shows_jobs_ = false;
   TopOrder order_ = TopOrder::waiting;
   bool help_ = false;
+  size_t help_from_ = 0;  // its first line that is shown
+  size_t help_rest_ = 0;  // the first one that had no room behind it; 0: there was none
   std::string notice_;
 };
 

@@ -138,8 +138,9 @@ Result<std::vector<Attendee>> ShardedSums::attendees() {
 }
 
 /// A place in one shard is none in the queue; so late it comes at the latest if each shard has its turns,
-/// where they are counted.
+/// where they are counted, and no later than all that is ready.
 Result<void> ShardedSums::forget_places(size_t shard, ExplainReply& reply) {
+  for (Explanation& each : reply.next) each.place.reset();
   const uint64_t bound = kTurnsPerShard * shards_.count();
   if (reply.subject && (reply.subject->place || reply.subject->place_max)) {
     Explanation& subject = *reply.subject;
@@ -148,9 +149,11 @@ Result<void> ShardedSums::forget_places(size_t shard, ExplainReply& reply) {
     subject.place_max.reset();
     FQ_TRY_SET(const Settings settings, shards_.at(shard).settings());
     const bool is_counted = settings.fair_by == FairBy::turns;
-    if (is_counted) subject.place_max = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
+    if (!is_counted) return {};
+    FQ_TRY_SET(const StatsRow all, of_queue());
+    const uint64_t in_turns = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
+    subject.place_max = std::min(in_turns, std::max(place, all.ready));
   }
-  for (Explanation& each : reply.next) each.place.reset();
   return {};
 }
 
