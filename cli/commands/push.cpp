@@ -73,7 +73,8 @@ struct PushRequest {
   bool cancel = false;  // where it does not wait until the end
 };
 
-constexpr int64_t kWorkerMissedMs = 2'000;  // of --wait; chosen: a worker that starts meanwhile is there
+// Of --wait; chosen: a worker that starts meanwhile is there. A script's may come by the minute, too.
+constexpr int64_t kWorkerMissedMs = 2'000, kWorkerMissedInScriptMs = 5'000;
 constexpr int64_t kKeptForWaiterMs = 86'400'000;  // where neither --keep nor `retention` says how long
 
 Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
@@ -189,7 +190,7 @@ void leave_call(const Session& session, Queue& queue, MessageId id, bool cancel,
   if (reply->changed > 0) say("message " + std::to_string(number(id)) + ": cancelled; " + why);
 }
 
-/// To somebody at a terminal, for whom nothing happens. It is a hint: where it cannot be known, the call goes
+/// To somebody for whom nothing happens. It is a hint: where it cannot be known, the call goes
 /// on.
 void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
   const Result<std::vector<Attendee>> here = queue.attendees();
@@ -203,13 +204,12 @@ void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
 /// As Following::run; where no worker is there a moment later, it is told.
 Result<Following::End> follow(const Session& session, Queue& queue, Following& following,
                               const PushRequest& request, Interrupt& interrupt) {
-  const bool is_looked_on = ::isatty(STDERR_FILENO) == 1;
-  if (!is_looked_on || request.wait_ms.value_or(INT64_MAX) <= kWorkerMissedMs)
-    return following.run(request.wait_ms, interrupt);
-  FQ_TRY_SET(const Following::End end, following.run(kWorkerMissedMs, interrupt));
+  const int64_t missed_ms = ::isatty(STDERR_FILENO) == 1 ? kWorkerMissedMs : kWorkerMissedInScriptMs;
+  if (request.wait_ms.value_or(INT64_MAX) <= missed_ms) return following.run(request.wait_ms, interrupt);
+  FQ_TRY_SET(const Following::End end, following.run(missed_ms, interrupt));
   if (end != Following::End::timed_out) return end;
   say_nobody_works(session, queue, request.fields.command.has_value());
-  const auto rest_ms = request.wait_ms ? std::optional(*request.wait_ms - kWorkerMissedMs) : std::nullopt;
+  const auto rest_ms = request.wait_ms ? std::optional(*request.wait_ms - missed_ms) : std::nullopt;
   return following.run(rest_ms, interrupt);
 }
 

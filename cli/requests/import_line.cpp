@@ -102,7 +102,7 @@ Result<void> take_tags(Members& members, ExportedMessage& message) {
     const auto text = tags == coded ? base64_decode(value.text) : std::optional(value.text);
     if (!text) return bad("tags_base64: is not base64");
     const Tag tag{name, *text};
-    FQ_TRY(check_tag("tags", tag));
+    FQ_TRY(check_kept_tag("tags", tag));
     FQ_TRY(add_tag("tags", message.tags, tag));
   }
   return {};
@@ -170,11 +170,12 @@ Result<void> take_terms(Members& members, ExportedMessage& message) {
   return {};
 }
 
-Result<void> take_times(Members& members, ExportedMessage& message) {
+Result<void> take_times(Members& members, int64_t now_wall_ms, ExportedMessage& message) {
   FQ_TRY_SET(const int64_t since_wall_ms, members.time("since"));
   FQ_TRY_SET(message.due_wall_ms, members.time("due_at"));
   FQ_TRY_SET(const std::optional<int64_t> delay_ms, members.span("delay"));
-  FQ_TRY_SET(message.pushed_at_wall_ms, members.time("pushed_at"));
+  FQ_TRY_SET(const int64_t pushed_wall_ms, members.time("pushed_at"));
+  message.pushed_at_wall_ms = pushed_wall_ms == 0 ? now_wall_ms : pushed_wall_ms;
   message.delay_ms = delay_ms.value_or(0);
   message.since_wall_ms = message.state == State::delayed ? message.due_wall_ms : since_wall_ms;
   if (message.state == State::delayed && message.due_wall_ms == 0) return bad("due_at: is missing");
@@ -214,7 +215,7 @@ Result<void> take_wishes(Members& members, ExportedMessage& message) {
   return {};
 }
 
-Result<void> take_message(Members& members, ImportLine& line) {
+Result<void> take_message(Members& members, int64_t now_wall_ms, ImportLine& line) {
   ExportedMessage& message = line.message;
   FQ_TRY_SET(const uint64_t id, members.count("id", kMessageIdMax));
   if (id == 0) return bad("id: is missing");
@@ -222,7 +223,7 @@ Result<void> take_message(Members& members, ImportLine& line) {
   FQ_TRY_SET(const std::string state, members.needed("state"));
   FQ_TRY_SET(message.state, state_of(state));
   if (has_ended(message.state)) return {};
-  FQ_TRY(take_times(members, message));
+  FQ_TRY(take_times(members, now_wall_ms, message));
   FQ_TRY(take_wishes(members, message));
   FQ_TRY(take_counts(members, message));
   FQ_TRY(take_terms(members, message));
@@ -287,7 +288,7 @@ Result<ImportLine> parse_import_line(std::string_view text, int64_t now_wall_ms)
     FQ_TRY(take_step(members, line));
   } else if (type == "message") {
     line.kind = ImportLine::Kind::message;
-    FQ_TRY(take_message(members, line));
+    FQ_TRY(take_message(members, now_wall_ms, line));
   } else if (type == "schedule") {
     line.kind = ImportLine::Kind::schedule;
     FQ_TRY(take_schedule(members, line));

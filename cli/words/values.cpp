@@ -141,7 +141,7 @@ Result<std::string> to_sort_key(std::string_view name, std::string_view text) {
   return std::move(key.bytes);
 }
 
-Result<void> check_tag(std::string_view name, const Tag& tag) {
+Result<void> check_kept_tag(std::string_view name, const Tag& tag) {
   if (!is_shell_name(tag.name)) {
     return usage_error(name,
                        with(tag.name, "is not a tag's name; use letters, digits and _, no digit first"));
@@ -150,6 +150,11 @@ Result<void> check_tag(std::string_view name, const Tag& tag) {
     return usage_error(name,
                        "tag " + with(tag.name, "is longer than " + std::to_string(kTagBytesMax) + " bytes"));
   }
+  return {};
+}
+
+Result<void> check_tag(std::string_view name, const Tag& tag) {
+  FQ_TRY(check_kept_tag(name, tag));
   if (!utf8_valid(tag.value)) return usage_error(name, "the value of tag " + with(tag.name, "is not UTF-8"));
   // It becomes a variable of its job.
   if (tag.value.find('\0') != tag.value.npos)

@@ -49,6 +49,8 @@ Result<std::vector<MessageId>> to_id_list(std::string_view name, std::string_vie
 Result<std::string> to_unique_key(std::string_view name, std::string_view text);
 Result<Tag> to_tag(std::string_view name, std::string_view text);
 Result<void> check_tag(std::string_view name, const Tag& tag);
+/// One that a queue has, which an older fq or a program took: its value may be any bytes.
+Result<void> check_kept_tag(std::string_view name, const Tag& tag);
 /// Adds it; of the same name the last one holds.
 Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag);
 Result<MessageId> to_id(std::string_view name, std::string_view text);

@@ -8,7 +8,8 @@ namespace fq {
 
 Error no_such_queue(std::string_view queue) {
   return Error{ErrorKind::missing,
-               "queue '" + std::string(queue) + "': there is none; the first push makes it", ENOENT};
+               "queue '" + std::string(queue) + "': there is none; a push or fq queue create makes it",
+               ENOENT};
 }
 
 }  // namespace fq

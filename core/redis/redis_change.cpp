@@ -134,7 +134,7 @@ Result<std::optional<SettleStatus>> RedisChange::try_edit(MessageId id, const Me
   FQ_TRY_SET(const Reply reply, shard_.change("order", arguments.words()));
   const std::string& said = reply.at(1).at(0).text;
   if (said == "timeless")
-    return Error{ErrorKind::usage, "message " + name + ": is dead and has no time; kick it instead", 0};
+    return Error{ErrorKind::usage, "message " + name + ": is dead, so it is due at no time; kick it", 0};
   if (said == "crossing") return is_leaving(name);
   if (said == "again") return std::optional<SettleStatus>();
   if (said == "ok") return std::optional(SettleStatus::ok);

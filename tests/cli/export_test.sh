@@ -205,7 +205,15 @@ is 'all but that' '1 ready 2 ready 3 held' "$(states other)"
 try 65 'line 4: tells of 3 messages, there were 2' 'select(.id != 1)'
 try 65 'line 3: message 3: comes after message 2, which does not stand before it' 'select(.id != 2)'
 try 65 'line 2: state: ' 'if .id == 1 then .state = "leased" else . end'
-try 65 "line 2: tags: the value of tag 'k' must be without a NUL" 'if .id == 1 then .tags.k = "a\u0000b" else . end'
+try 65 "line 2: tags: 'a-b' is not a tag's name" 'if .id == 1 then .tags["a-b"] = "x" else . end'
+# What an older fq took comes in as it is.
+try 0 '' 'if .id == 1 then .tags.k = "a\u0000b" else . end'
+is 'a tag with a NUL' '"a\u0000b"' "$(fq -q other show 1 --json | jq -c .tags.k)"
+try 0 '' 'if .id == 1 then .tags_base64 = {k: "YQD/"} else . end'
+is 'and one that is no text' 'YQD/' "$(fq -q other export --live | jq -r 'select(.id == 1).tags_base64.k')"
+before=$(date +%s)
+try 0 '' 'if .id == 1 then del(.pushed_at) else . end'
+is 'one of which no push is known was pushed now' true "$(fq -q other show 1 --json | jq --argjson before "$before" '.pushed_at | sub("[.].*"; "Z") | fromdate >= $before')"
 try 65 'line 2: since: is missing' 'if .id == 1 then .state = "dead" | del(.since) else . end'
 try 65 'line 2: payload_base64: is not base64' 'if .id == 1 then .payload_base64 = "?" | del(.payload) else . end'
 try 65 'line 2: payload: does not go with payload_base64' 'if .id == 1 then .payload_base64 = "YQ==" else . end'

@@ -58,13 +58,16 @@ for each in "0 $good" "3 $three" "124 $limit" "127 $missing" "126 $unfit" "143 $
 done
 is 'and what it wrote' out "$(fq result -q ran -f "$three")"
 
-# A person who waits and has no worker is told so, once; nobody else is.
+# Who waits and has no worker is told so, once; a script later than a person.
+"$FQ" push -q unserved --wait=7s x >/dev/null 2>"$work/late.err" & late=$!
 "$FQ" push -q unserved --wait=2100ms x >/dev/null 2>"$work/err"
 is 'no word of workers in a file' 0 "$(grep -c worker "$work/err")"
 is 'a person is told how to start one' "fq: queue 'unserved': no worker is attached; fq worker -q unserved -- CMD starts one" \
   "$(on_terminal 80 24 '"$FQ" push -q unserved --wait=2100ms x' | tr -d '\r' | grep 'worker is')"
 is 'of a command that it needs none' "fq: queue 'unserved': no worker is attached; fq worker -q unserved starts one" \
   "$(on_terminal 80 24 '"$FQ" push -q unserved --wait=2100ms -- true' | tr -d '\r' | grep 'worker is')"
+wait $late
+is 'a script is told too' "fq: queue 'unserved': no worker is attached; fq worker -q unserved -- CMD starts one" "$(grep 'worker is' "$work/late.err")"
 "$FQ" worker -q unserved -- sleep 60 2>/dev/null & worker=$!
 await sh -c '"$FQ" workers -q unserved | grep -q worker'
 is 'not where one has other work' 0 "$(on_terminal 80 24 '"$FQ" push -q unserved --wait=2100ms x' | grep -c 'worker is')"

@@ -15,7 +15,7 @@ constexpr std::string_view kNoRights = "does not let this user do it; fq-redis a
 constexpr std::string_view kShort = "FQSHORT", kLong = "FQLONG";
 constexpr std::string_view kQueue = "queue: ", kResume = "run fq queue resume";
 constexpr std::string_view kLostKey = " has lost the key ";
-constexpr std::string_view kMissing = " has no such queue any more; the first push makes it";
+constexpr std::string_view kMissing = " has no such queue any more; a push or fq queue create makes it";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
