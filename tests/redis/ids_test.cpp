@@ -4,6 +4,9 @@
 // System.
 #include <set>
 #include <string>
+// fq, below us.
+#include "core/redis/catalog/queue_entry.h"
+#include "core/redis/records/records.h"
 // Tests.
 #include "tests/redis/sharded_fixture.h"
 

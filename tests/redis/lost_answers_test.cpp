@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 // Tests.
+#include "tests/redis/on_cluster.h"
 #include "tests/redis/relay.h"
 #include "tests/redis/sharded_fixture.h"
 #include "tests/redis/waiter.h"
