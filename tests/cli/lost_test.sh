@@ -197,6 +197,20 @@ for how in repair rebuild; do
     gives 0 '' fq check
   done
 done
+# A schedule that was seen in memory, and whose file is left for another before it is read, is as it was.
+fresh
+fq queue create default >/dev/null
+fq queue set sync=lazy >/dev/null
+fq schedule set tick 'every 1s' --payload ticked >/dev/null
+sleep 1.1  # until it is due: who waits for that has it on disk
+FQ_STOP_AT=schedule.due:1 "$FQ" pop --wait=20s >"$work/ticked" 2>"$work/said" & popper=$!
+await stopped $popper
+rm "$queue/journal/1.fqj"
+gives 0 '' fq check --repair
+kill -CONT $popper
+wait $popper
+is 'what is due is made' '0 ticked ' "$? $(cat "$work/ticked") $(cat "$work/said")"
+gives 0 '' fq check
 # One that was ready.
 fresh
 fq push one >/dev/null

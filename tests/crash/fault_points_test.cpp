@@ -46,9 +46,10 @@ constexpr const char* kPoints[] = {
     "rebuild.replayed",      "rebuild.retired",      "repair.begin",       "repair.blob_kept",
     "repair.counted",        "repair.undone",        "replace.appended",   "replace.committed",
     "salvage.ready",         "salvage.written",      "schedule.appended",  "schedule.cancelled",
-    "schedule.removed",      "schedule.skipped",     "schedules.carried",  "secret.made",
-    "settle.durable",        "smaller.begin",        "smaller.made",       "smaller.renamed",
-    "supply.made",           "timers.fired",         "wake.counted",       kStore,
+    "schedule.due",          "schedule.removed",     "schedule.skipped",   "schedules.carried",
+    "secret.made",           "settle.durable",       "smaller.begin",      "smaller.made",
+    "smaller.renamed",       "supply.made",          "timers.fired",       "wake.counted",
+    kStore,
 };
 
 /// Points of what is tried by scripts, which kill at each of them: its outcome is more than messages that are

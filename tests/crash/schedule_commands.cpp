@@ -69,7 +69,7 @@ std::vector<Operation> with_schedule_commands(std::vector<Operation> operations)
       {"schedule_due",
        schedule_due,
        {"clock.schedules_moved", "timers.fired", "push.appended", "push.committed"}},
-      {"schedule_skip", schedule_skip, {"clock.schedules_moved", "schedule.skipped"}},
+      {"schedule_skip", schedule_skip, {"clock.schedules_moved", "schedule.due", "schedule.skipped"}},
       {"schedule_cancel",
        schedule_cancel,
        {"clock.schedules_moved", "event.appended", "event.committed", "schedule.cancelled", "push.appended"}},

@@ -160,6 +160,16 @@ TEST_CASE("what is accepted while all that is not synced proves to be lost is no
   q.check_clean();
 }
 
+TEST_CASE("who waits for what fell into a hole is told, however late the look at it is") {
+  SpoolFixture q;
+  q.push("a");
+  // As for a process that was held up, while another one left the failed file, between its record and the look.
+  q.write_header(offsetof(SegmentHeader, lost_end), q.read_header<uint64_t>(offsetof(SegmentHeader, tail)));
+  const auto told = q.door().check();
+  REQUIRE(!told.ok());
+  CHECK(told.error().text == "queue 'default': records that were not synced yet are lost; the outcome is unknown");
+}
+
 TEST_CASE("what is carried forward goes on from memory where its file fails between the look at it and the read") {
   SpoolFixture q;
   q.sync_lazily();

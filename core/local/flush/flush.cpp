@@ -35,7 +35,7 @@ struct Flusher::Patience {
 Result<void> Flusher::wait_durable(uint64_t end) {
   SegmentHeader& header = gate_.header();
   Patience patience;
-  if (header.durable_end.load(std::memory_order_acquire) >= end) return {};
+  if (header.durable_end.load(std::memory_order_acquire) >= end) return lost_meanwhile(end);
   for (;;) {
     // The event first, then what it announces: otherwise the last announcement is slept through.
     const uint32_t seen = header.sync_event.load(std::memory_order_acquire);

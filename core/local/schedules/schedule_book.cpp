@@ -9,6 +9,7 @@
 // fq, this room.
 #include "core/local/read/item_view.h"
 #include "core/local/write/pin_walk.h"
+#include "core/local/write/read_seen.h"
 
 namespace fq {
 
@@ -323,7 +324,7 @@ Result<std::optional<ScheduleInfo>> ScheduleBook::get(std::string_view name) {
 
 Result<void> ScheduleBook::carry_one(SeenSchedule& seen) {
   StoredSchedule stored;
-  FQ_TRY_SET(const bool readable, read_walked(link_, reader_, seen, stored));
+  FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored));
   if (readable) {
     ScheduledRecord record = record_now(stored, seen);
     record.carried = true;

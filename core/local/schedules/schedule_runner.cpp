@@ -6,6 +6,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/read/item_view.h"
+#include "core/local/write/read_seen.h"
 
 namespace fq {
 
@@ -84,8 +85,9 @@ void ScheduleRunner::tell(const SeenSchedule& seen, const std::string& fault) {
   if (told_.insert(seen.version).second) notice("schedule '" + std::string(seen.name()) + "': " + fault);
 }
 
-Result<void> ScheduleRunner::run_one(const SeenSchedule& seen) {
-  FQ_TRY_SET(const bool readable, reader_.read(seen, stored_));
+Result<void> ScheduleRunner::run_one(SeenSchedule& seen) {
+  FQ_POINT("schedule.due");
+  FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored_));
   if (!readable) {
     bool same = false;
     FQ_TRY(locked([&]() -> Result<void> { return same = reader_.is_unchanged(seen), Result<void>(); }));

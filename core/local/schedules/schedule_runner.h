@@ -48,7 +48,7 @@ class ScheduleRunner : private Linked {
   Result<bool> run_some_due();
   void try_refused();
   Result<bool> see_due(SeenSchedule& seen);
-  Result<void> run_one(const SeenSchedule& seen);
+  Result<void> run_one(SeenSchedule& seen);
   Result<void> make(const SeenSchedule& seen, const ScheduleTimes::Decision& due);
   Result<void> skip(const SeenSchedule& seen, Occurrence why, const ScheduleTimes::Decision& due);
   Result<void> postpone(const SeenSchedule& seen, int64_t next_wall_ms, int64_t wait_ms);

@@ -12,6 +12,7 @@
 #include "core/local/consume/lease_receipt.h"
 #include "core/local/files/jobs/step_lock.h"
 #include "core/local/write/pin_walk.h"
+#include "core/local/write/read_seen.h"
 
 namespace fq {
 
@@ -259,7 +260,7 @@ Result<StepPush> StepBook::push(const Receipt& receipt, std::string_view name, c
 
 Result<void> StepBook::carry_one(SeenStep& seen) {
   StoredStep stored;
-  FQ_TRY_SET(const bool readable, read_walked(link_, reader_, seen, stored));
+  FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored));
   stored.record.carried = true;
   if (readable) encode_stepped(carried_body_, stored.record);
   bool gone = false;
