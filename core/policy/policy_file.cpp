@@ -9,6 +9,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/pattern.h"
 // fq, this room.
+#include "core/policy/covering_tables.h"
 #include "core/policy/policy_value.h"
 
 namespace fq {
@@ -22,26 +23,6 @@ bool less_exact(const FileRule& a, const FileRule& b) {
     return std::tuple(stars == 0, rule.name.size() - stars, rule.place);
   };
   return exactness(a) < exactness(b);
-}
-
-/// `pattern` takes in every name that `other`, read as a pattern too, takes in. (Its stars are characters
-/// like others here, which only a star can take in.)
-bool covers(std::string_view pattern, std::string_view other) { return pattern_matches(pattern, other); }
-
-/// By what stands before their first star, or all would be held against all.
-using PatternTables = std::multimap<std::string_view, const FileQueue*>;
-
-/// In the order in which they lie in their file.
-std::vector<const FileQueue*> tables_covering(const PatternTables& tables, std::string_view name) {
-  std::vector<const FileQueue*> found;
-  for (size_t bytes = 0; bytes <= name.size(); ++bytes) {
-    const auto [first, last] = tables.equal_range(name.substr(0, bytes));
-    for (auto each = first; each != last; ++each) {
-      if (covers(each->second->queue.name, name)) found.push_back(each->second);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 /// Later values stand in for earlier ones of the same key.
@@ -147,9 +128,9 @@ bool PolicyFile::has_table_of(std::string_view queue) const {
 
 /// A tenant's pool must be there in every queue that its table is for.
 Result<void> PolicyFile::check_pools() const {
-  std::multimap<std::string_view, const FileQueue*> defined;
+  std::map<std::string_view, CoveringTables> defined;
   for (const FileQueue& queue : queues_) {
-    for (const FileRule& pool : queue.pools) defined.emplace(pool.name, &queue);
+    for (const FileRule& pool : queue.pools) defined[pool.name].add(queue);
   }
   for (const FileQueue& queue : queues_) {
     std::string_view good;  // many tenants name one pool
@@ -157,10 +138,8 @@ Result<void> PolicyFile::check_pools() const {
       const FileValue* value = find(tenant.values, PolicyKey::pool);
       if (value == nullptr || value->value.text.empty() || value->value.text == good) continue;
       const std::string& name = value->value.text;
-      const auto [first, last] = defined.equal_range(name);
-      const bool found = std::any_of(
-          first, last, [&](const auto& each) { return covers(each.second->queue.name, queue.queue.name); });
-      if (!found) {
+      const auto tables = defined.find(name);
+      if (tables == defined.end() || tables->second.of(queue.queue.name).empty()) {
         return policy_fault(path_, value->line,
                             "pool: " + in_quotes(name) +
                                 " is not defined for all these queues; write [queue.\"" + queue.queue.name +
@@ -174,7 +153,7 @@ Result<void> PolicyFile::check_pools() const {
 
 /// What tables say of the same thing, each together with what is less exact and holds for all its queues.
 Result<void> PolicyFile::check_tables() const {
-  PatternTables patterns;  // a plain name, which comes behind them, takes in no other
+  CoveringTables patterns;  // a plain name, which comes behind them, takes in no other
   for (const FileQueue& queue : queues_) {
     const std::vector<FileValue>& values = queue.queue.values;
     const PolicyKey keys[] = {PolicyKey::order, PolicyKey::scope, PolicyKey::max_payload};
@@ -183,14 +162,13 @@ Result<void> PolicyFile::check_tables() const {
     if (!sets && queue.schedules.empty()) continue;
     std::vector<FileValue> together;
     SchedulesByName schedules;
-    for (const FileQueue* each : tables_covering(patterns, queue.queue.name)) {
+    for (const FileQueue* each : patterns.of(queue.queue.name)) {
       lay_over(together, each->queue.values);
       lay_over(schedules, each->schedules);
     }
     lay_over(together, queue.queue.values);
     lay_over(schedules, queue.schedules);
-    if (queue.queue.name.find('*') != std::string::npos)
-      patterns.emplace(pattern_prefix(queue.queue.name), &queue);
+    if (queue.queue.name.find('*') != std::string::npos) patterns.add(queue);
     FQ_TRY(check_order(together));
     FQ_TRY(check_schedules(together, schedules));
   }

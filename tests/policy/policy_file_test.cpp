@@ -348,9 +348,16 @@ TEST_CASE("ten thousand tenants and a mebibyte are read at once") {
 }
 
 TEST_CASE("as many queues as there is room for, each with an order, are read at once") {
+  // Each begins like all others, or ends so.
+  const bool begins = GENERATE(true, false);
+  const bool has_pools = !begins;
   std::string toml = "[queue.\"*\"]\norder = \"fifo\"\n";
-  for (int i = 0; toml.size() < kPolicyFileBytesMax - 40; ++i)
-    toml += "[queue.'a" + std::to_string(i) + "*']\norder=\"key\"\n";
+  for (int i = 0; toml.size() < kPolicyFileBytesMax - 100; ++i) {
+    const std::string number = std::to_string(100'000 + i);
+    const std::string queue = "queue.'" + (begins ? "a" + number + "*" : "*" + number + "a") + "'";
+    toml += "[" + queue + "]\norder=\"key\"\n";
+    if (has_pools) toml += "[" + queue + ".pool.p]\n[" + queue + ".tenant.a]\npool=\"p\"\n";
+  }
   const auto start = std::chrono::steady_clock::now();
   policy_of(toml);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
