@@ -114,6 +114,7 @@ Result<CheckReport> RedisCheck::run() {
     report_.records += names.size();
     FQ_TRY(look_at(names, "m:", "check_messages"));
     FQ_TRY(look_at(names, "n:", "check_nodes"));
+    FQ_TRY(look_at(names, "pu:", "check_purses"));
   } while (cursor != "0" && !cursor.empty());
   FQ_TRY(look_in_pages("check_index"));
   FQ_TRY(look_in_pages("check_limits"));

@@ -44,6 +44,8 @@ Result<CheckReport> RedisRepair::run() {
     FQ_TRY_SET(const Reply reply, repair("limits", {from}));
     from = reply.at(1).at(1).text;
   }
+  FQ_TRY_SET(const Words purses, names_of("pu:"));
+  FQ_TRY(mend_in_pages("purses", purses));
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_, signals_ && done_.empty()).run());
   report.repairs = std::move(done_);
   for (const std::string& line : remarks_.lines) report.remarks.add(line);

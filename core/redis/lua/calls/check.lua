@@ -131,6 +131,15 @@ function M.nodes(call, args)
   return {text.num(call.ops), {}, faults, {}, done}
 end
 
+-- Names of limits over shards that have a purse here. reply: as of messages.
+function M.purses(call, args)
+  local faults = {}
+  local done = each(args, function() return false end, function(name)
+    if not call.lent[name] then faults[#faults + 1] = 'purse ' .. name .. ': its limit is none any more' end
+  end)
+  return {text.num(call.ops), {}, faults, {}, done}
+end
+
 -- What is kept of limits, a page of those of tenants, behind the last one what counts in all. from. reply: as of the index.
 function M.limits(call, args)
   local faults, running = {}, {}

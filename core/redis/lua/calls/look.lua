@@ -148,6 +148,7 @@ local LOOKS = {
   check_index = check.index,
   check_nodes = check.nodes,
   check_limits = check.limits,
+  check_purses = check.purses,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
     seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
     redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call), call.settings.fair_by} end,

@@ -16,10 +16,8 @@ local TOLD_BYTES = 64
 local ASK = '<ddddd'           -- shards, who asks, how many it wants, the age that it knows of, a tag for a new epoch
 local LATE = 1000              -- after so long a loan that did not arrive is taken back
 
-local function key_of(call, name) return call.tag .. 'pu:' .. name end
-
 local function read(call, name)
-  local p = {name = name, key = key_of(call, name), bounds = {}, count = 0, changed = {}}
+  local p = {name = name, key = lent.purse_key(call, name), bounds = {}, count = 0, changed = {}}
   local all = redis.call('HGETALL', p.key)
   for i = 1, #all, 2 do
     if all[i] == 'head' then
@@ -180,6 +178,8 @@ end
 -- in it; 'loan', its epoch, its number, how many, and until when one of a rate may be brought; 'none', its epoch, of which
 -- shards a loan is late, with its number, and when the next one may start; or 'later': the limit is about to be another.
 function M.ask(call, args)
+  -- Of another policy than its shard has.
+  if not call.lent[args[4]] then return {'none', '', {}, ''} end
   local shards, who, want, age, tag = struct.unpack(ASK, args[5])
   local p, all, asker = read(call, args[4]), read_told(args[6]), nil
   if p.run ~= call.run then begin(call, p, math.max(p.age or 0, age, call.now) + 1, tag) end

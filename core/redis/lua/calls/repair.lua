@@ -229,8 +229,20 @@ local function mend_limits(call, args)
   return {done, ''}
 end
 
+-- args: names of limits over shards that have a purse here. Answers how many of them were looked at.
+local function mend_purses(call, args)
+  local done = {}
+  for i = 4, #args do
+    if not call.lent[args[i]] then
+      redis.call('UNLINK', lent.purse_key(call, args[i]))
+      done[#done + 1] = 'purse ' .. args[i] .. ': its limit is none any more; it is gone'
+    end
+  end
+  return {done, #args - 3}
+end
+
 local REPAIRS = {messages = mend_messages, place = mend_place, count = count, write_counts = write_counts,
-  ring = mend_ring, nodes = mend_nodes, weight = weigh, limits = mend_limits}
+  ring = mend_ring, nodes = mend_nodes, weight = weigh, limits = mend_limits, purses = mend_purses}
 local CHANGES_TURNS = {ring = true, nodes = true, limits = true}
 
 function M.run(keys, args)

@@ -100,12 +100,26 @@ function M.close_rates(call)
   for _, l in pairs(call.lent) do l.is_here = false end
 end
 
+-- It is no limit any more. The purse of one that comes again, as one that was lost, lends nothing before all have told anew.
+function M.drop(call, name)
+  if not call.lent[name] then return end
+  call.lent[name] = nil
+  call.purses_over = call.purses_over or {}
+  call.purses_over[name] = true
+end
+function M.purse_key(call, name) return call.tag .. 'pu:' .. name end
+function M.write(call)
+  for name in pairs(call.purses_over or {}) do
+    if not call.lent[name] then redis.call('UNLINK', M.purse_key(call, name)) end
+  end
+end
+
 -- So many there are in all shards together (math.huge: nothing is counted). `interval`: of a rate.
 function M.set(call, name, most, used, interval)
   local l = call.lent[name]
   interval = interval or 0
   if most == math.huge then
-    call.lent[name] = nil
+    M.drop(call, name)
   elseif not l or l.most ~= most or l.interval ~= interval then
     local is_new = not l or l.interval ~= interval or l.tag == M.FRESH
     call.lent[name] = {most = most, tag = is_new and M.FRESH or M.FRESH + 1, interval = interval, since = 0}

@@ -97,7 +97,7 @@ function M.set_pools(call)
     local pool = lent.pool_of(name)
     if pool and pool ~= '' and not pools.exists(call, pool) then gone[#gone + 1] = name end
   end
-  for _, name in ipairs(gone) do call.lent[name] = nil end
+  for _, name in ipairs(gone) do lent.drop(call, name) end
   pools.each(call, function(pool, l)
     lent.set(call, lent.of_pool(pool), l.concurrency, used(call, lent.of_pool(pool)))
     set_rate(call, lent.rate_of_pool(pool), l)
