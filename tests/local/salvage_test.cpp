@@ -346,4 +346,38 @@ TEST_CASE("what only a segment held that is damaged, and whose file has failed, 
   }
 }
 
+TEST_CASE("what a sync that was cut short has lost is not called durable where its segment ends") {
+  SpoolFixture q;
+  push_unsynced(q);
+  q.close();  // all of it is written
+  q.write_header(offsetof(SegmentHeader, sync_under_way), uint32_t{1});
+  q.poison();
+  const bool lost = GENERATE(false, true);
+  // Its error was told to whoever died in it: what is read is what the disk has.
+  if (lost) forget_from(q.path("journal/2.fqj"), large('j'));
+  q.reopen();
+  const std::vector<std::string> notices = q.door().take_notices();
+  CHECK(notices.size() == (lost ? 1 : 0));
+  if (lost) CHECK(notices.at(0).find(" bytes of its journal were in memory only and are lost") != std::string::npos);
+  uint64_t unread = 0;
+  CHECK(serve_all(q, unread) == (lost ? "abcdefghi" : "abcdefghijklmn"));
+  CHECK(unread == 0);
+  q.check_clean();
+}
+
+TEST_CASE("what a sync that was cut short has lost is a hole, and no more, where no file took the rest before") {
+  SpoolFixture q;
+  push_unsynced(q);
+  q.close();
+  q.write_header(offsetof(SegmentHeader, sync_under_way), uint32_t{1});
+  q.write_header(offsetof(SegmentHeader, sync_failed), uint32_t{1});
+  forget_from(q.path("journal/2.fqj"), large('j'));
+  q.reopen();
+  const std::vector<std::string> notices = q.door().take_notices();
+  REQUIRE(!notices.empty());
+  CHECK(notices.at(0).find(": records are damaged at byte ") != std::string::npos);
+  uint64_t unread = 0;
+  CHECK(serve_all(q, unread) == "abcdefghin");
+}
+
 }  // namespace fq::test

@@ -12,6 +12,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/text/counted.h"
+#include "core/journal/holes.h"
 // fq, this room.
 #include "core/local/flush/flush.h"
 
@@ -27,11 +28,37 @@ bool owes_another_file(const SegmentHeader& header) {
          header.resealed_end.peek() > header.durable_end.load(std::memory_order_acquire);
 }
 
+/// A leader died in a sync, whose error over bytes that are in no ring any more may have been told to nobody
+/// else.
+bool was_cut_short(const SegmentHeader& header) {
+  return header.sync_under_way.load(std::memory_order_acquire) != 0 &&
+         header.durable_end.load(std::memory_order_acquire) <
+             header.ring_start.load(std::memory_order_acquire);
+}
+
+/// The stretch of the stream that begins there, written once more: the kernel takes pages for clean of which
+/// it has told an error. False: its records are not whole any more.
+Result<bool> write_once_more(File& file, const FilePlace& from, uint64_t position, uint64_t end) {
+  FQ_TRY_SET(const uint64_t size, file.size());
+  if (size < from.offset || size - from.offset < end - position) return false;
+  std::vector<std::byte> bytes(end - position);
+  HolePages holes;
+  FQ_TRY(read_around_holes(file, from.offset, bytes, holes));
+  const uint32_t seed = file_seed(from.key);
+  for (uint64_t at = 0; at < bytes.size();) {
+    const auto record = record_at(seed, Bytes(bytes).subspan(at), position + at);
+    if (!record) return false;
+    at += padded(record->header.bytes);
+  }
+  FQ_TRY(file.write_at(from.offset, bytes));
+  return true;
+}
+
 }  // namespace
 
 Result<void> Attachment::retire_old() {
   SegmentHeader& old = store_->header();
-  if (owes_another_file(old)) salvage_once_more(*store_);
+  if (owes_another_file(old) || was_cut_short(old)) salvage_once_more(*store_);
   // All three, by rank: nobody makes a file, leads or changes anything while the old segment ends.
   std::array<RobustMutex*, 3> locks = {&old.compaction, &old.flush, &old.state};
   size_t held = 0;
@@ -91,10 +118,14 @@ Result<void> Attachment::rescue_ring(Store& old) {
   File* last = nullptr;
   try {
     // What has left the ring lies in one file, which nobody may have synced yet.
-    const bool unsynced = header.durable_end.load(std::memory_order_acquire) < ring_start;
-    const auto behind = unsynced ? stream.table().place(ring_start - 1) : std::nullopt;
+    const uint64_t durable_end = header.durable_end.load(std::memory_order_acquire);
+    const auto behind = durable_end < ring_start ? stream.table().place(durable_end) : std::nullopt;
     if (behind) {
       FQ_TRY_SET(last, files.get(behind->key));
+    }
+    if (behind && was_cut_short(header)) {
+      FQ_TRY_SET(const bool whole, write_once_more(*last, *behind, durable_end, ring_start));
+      if (!whole) return {};
     }
     for (uint64_t at = ring_start; at < tail;) {
       std::array<std::byte, kRecordHeaderBytes + 8> start;
