@@ -1,8 +1,11 @@
 // idle_test - tenants that have nothing leave nothing behind.
 
+// System.
+#include <algorithm>
 // Tests.
 #include "tests/redis/on_cluster.h"
 #include "tests/redis/tenant_keys.h"
+#include "tests/redis/tolls_fixture.h"
 
 namespace fq::test {
 
@@ -67,6 +70,29 @@ TEST_CASE("a tenant that had nothing below it while a file was loaded goes by th
   LeaseRequest request = for_a_minute();
   request.want = 9;
   CHECK(answered(idle.queue->lease(request)).deliveries.size() == 2);
+}
+
+TEST_CASE("who has nothing below it while fair_by changes is level, too") {
+  IdleTenants idle;
+  set_fair_by(*idle.queue, FairBy::time);
+  const bool is_set = GENERATE(false, true);  // of whom something is set stays without being looked at
+  if (is_set) set_for(*idle.queue, "acme", PolicyKey::concurrency, 99);
+  for (int i = 0; i < 40; ++i) push_one(*idle.queue, "acme/u" + std::to_string(i), "x");
+  const LeaseReply taken = answered(idle.queue->lease(for_a_minute(40)));
+  REQUIRE(taken.deliveries.size() == 40);
+  idle.clock.advance(5'000);
+  for (const Delivery& each : taken.deliveries) REQUIRE(ack(*idle.queue, each) == SettleStatus::ok);
+  idle.clock.advance(62'000);
+  answered(idle.queue->compact());
+  CHECK(idle.left().find("acme/u") == std::string::npos);
+  CHECK(idle.left().find("n:acme ") != std::string::npos);  // it owes 138 s
+  set_fair_by(*idle.queue, FairBy::turns);
+  for (int i = 0; i < 20; ++i) push_one(*idle.queue, "other", "x");
+  for (int i = 0; i < 5; ++i) push_one(*idle.queue, "acme/z", "x");
+  std::string served;
+  for (const Delivery& each : answered(idle.queue->lease(for_a_minute(11))).deliveries)
+    served += each.tenant[0];
+  CHECK(std::count(served.begin(), served.end(), 'a') == 5);
 }
 
 TEST_CASE("compact forgets all tenants that have nothing, and what so many were in the way of can be set") {

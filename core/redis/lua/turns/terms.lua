@@ -36,16 +36,28 @@ local function set_weight(call, n, weight)
   if tag ~= n.tag then seats.reseat(call, n, tag) end
 end
 
--- Turns may be paid by something else: there are not too many tenants for one call.
+-- Turns may be paid by something else: there are not too many tenants for one call. Those of which something is counted, and
+-- those who have nothing and stay since they may owe something: until they are looked at, or for as long as something is set
+-- of them. Nil: too many.
 local TENANTS = 10000
-function M.may_set_fair_by(call, fair_by)
-  return fair_by == call.settings.fair_by or redis.call('ZCARD', call.tag .. 'cn') <= TENANTS
+local function all_nodes(call)
+  local paths, seen = {}, {}
+  for _, list in ipairs({
+    redis.call('ZRANGE', call.tag .. 'cn', 0, TENANTS), redis.call('ZRANGE', call.tag .. 'il', 0, TENANTS),
+    redis.call('HKEYS', call.tag .. 'ov'),
+  }) do
+    for _, path in ipairs(list) do
+      if not seen[path] then paths[#paths + 1], seen[path] = path, true end
+    end
+  end
+  return #paths <= TENANTS and paths or nil
 end
+function M.may_set_fair_by(call, fair_by) return fair_by == call.settings.fair_by or all_nodes(call) ~= nil end
 -- They are, and nobody is further ahead than one turn.
 function M.set_fair_by(call, fair_by)
   if fair_by == call.settings.fair_by then return end
   local seen = {}
-  for _, path in ipairs(redis.call('ZRANGE', call.tag .. 'cn', 0, -1)) do
+  for _, path in ipairs(all_nodes(call)) do
     seats.each_seat(call, seats.node(call, path), function(s, p)
       if seen[s] then return end
       seen[s] = true
