@@ -9,6 +9,7 @@
 #include "core/policy/policy.h"
 #include "core/simulate/simulation.h"
 // fq, this room.
+#include "cli/policy/policy_layers.h"
 #include "cli/requests/load_spec.h"
 #include "cli/requests/recorded_events.h"
 #include "cli/session/session.h"
@@ -151,10 +152,24 @@ Result<Compared> replay(const SimulateRequest& request, Session& session, Record
   return compared;
 }
 
-Result<Compared> invent(const SimulateRequest& request, const Session& session) {
-  FQ_TRY_SET(InventedLoad load, InventedLoad::make(request.load, request.for_ms));
+/// What is set now for a queue that is there.
+Result<std::vector<Setting>> settings_now(Session& session) {
+  std::vector<Setting> settings;
+  if (session.spool().empty()) return settings;
+  const auto queue = session.open(Session::Policy::unsaid);
+  if (!queue && queue.error().kind == ErrorKind::missing) return settings;
+  if (!queue) return queue.error();
+  FQ_TRY_SET(std::vector<PolicyOverride> overrides, all_overrides(**queue));
+  for (PolicyOverride& each : overrides)
+    settings.push_back({std::move(each.path), {std::move(each.values), {}}});
+  return settings;
+}
+
+Result<Compared> invent(const SimulateRequest& request, Session& session) {
   FQ_TRY_SET(const Policy policy,
              request.policy.empty() ? own_policy(session) : policy_of(request.policy, session.queue_name()));
+  FQ_TRY_SET(std::vector<Setting> settings, settings_now(session));
+  FQ_TRY_SET(InventedLoad load, InventedLoad::make(request.load, request.for_ms, std::move(settings)));
   const uint32_t slots = request.slots.value_or(1);
   say("simulate: assumed: " + counted(slots, "slot") +
       ", messages that come at any time, and that a run takes as long however many run at once");

@@ -15,20 +15,27 @@ namespace {
 
 constexpr size_t kLineBytesMax = 1024 * 1024;  // arbitrary; a line of the log takes some KiB at most
 
+/// Those before `since_wall_ms` tell what was set by then.
+void add(const Event& event, std::optional<int64_t> since_wall_ms, Recording& into) {
+  if (since_wall_ms && event.at_wall_ms < *since_wall_ms)
+    into.add_before(event);
+  else
+    into.add(event);
+}
+
 }  // namespace
 
 Result<void> record_queue(Session& session, std::optional<int64_t> since_wall_ms, Recording& into) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   const int64_t now_wall_ms = system_clock().wall_ms();
   EventRequest request;
-  request.since_wall_ms = since_wall_ms;
   EventPage page;
   do {
     FQ_TRY(queue->events(request, page));
     request.from = page.next;
     for (const std::string& notice : page.notices) say(notice);
     for (const Event& event : page.events)
-      if (event.at_wall_ms <= now_wall_ms) into.add(event);
+      if (event.at_wall_ms <= now_wall_ms) add(event, since_wall_ms, into);
     const LetSignalsThrough now;  // many events are read without a wait in which a signal would come through
   } while (!page.at_end && (page.events.empty() || page.events.back().at_wall_ms <= now_wall_ms));
   return {};
@@ -56,7 +63,7 @@ Result<void> record_file(Session& session, const std::string& file, std::optiona
                                    in_quotes(session.queue_name()) + "; choose one by -q",
                                0});
     }
-    if (!since_wall_ms || line.event().at_wall_ms >= *since_wall_ms) into.add(line.event());
+    add(line.event(), since_wall_ms, into);
   }
 }
 

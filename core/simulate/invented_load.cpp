@@ -6,7 +6,8 @@
 
 namespace fq {
 
-Result<InventedLoad> InventedLoad::make(const std::vector<LoadSpec>& specs, int64_t for_ms) {
+Result<InventedLoad> InventedLoad::make(const std::vector<LoadSpec>& specs, int64_t for_ms,
+                                        std::vector<Setting> settings) {
   double messages = 0;
   for (const LoadSpec& spec : specs)
     messages +=
@@ -20,10 +21,15 @@ Result<InventedLoad> InventedLoad::make(const std::vector<LoadSpec>& specs, int6
   }
   if (messages < 1)
     return Error{ErrorKind::usage, "--load: no message comes in this time; write a longer --for", 0};
-  return InventedLoad(specs, for_ms);
+  return InventedLoad(specs, for_ms, std::move(settings));
 }
 
-InventedLoad::InventedLoad(const std::vector<LoadSpec>& specs, int64_t for_ms) : for_ms_(for_ms) {
+InventedLoad::InventedLoad(const std::vector<LoadSpec>& specs, int64_t for_ms, std::vector<Setting> settings)
+    : for_ms_(for_ms), settings_(std::move(settings)) {
+  for (Setting& setting : settings_) {
+    for (PolicyValue& value : setting.patch.set)
+      if (value.key == PolicyKey::limited) value.number += kBegin;
+  }
   for (const LoadSpec& spec : specs) {
     auto found = std::find(tenants_.begin(), tenants_.end(), spec.tenant);
     if (found == tenants_.end()) found = tenants_.insert(found, spec.tenant);

@@ -28,8 +28,10 @@ struct LoadSpec {
 
 class InventedLoad : public Load {
  public:
+  /// `settings` hold from its beginning on, `limited` for so long from then; a weight of `specs` wins.
   /// ErrorKind::usage: too many messages, or none.
-  static Result<InventedLoad> make(const std::vector<LoadSpec>& specs, int64_t for_ms);
+  static Result<InventedLoad> make(const std::vector<LoadSpec>& specs, int64_t for_ms,
+                                   std::vector<Setting> settings = {});
 
   void rewind() override;
   int64_t next_ms() const override;
@@ -64,7 +66,7 @@ class InventedLoad : public Load {
     }
   };
 
-  InventedLoad(const std::vector<LoadSpec>& specs, int64_t for_ms);
+  InventedLoad(const std::vector<LoadSpec>& specs, int64_t for_ms, std::vector<Setting> settings);
   void plan(double from_ms, uint32_t source);
 
   int64_t for_ms_;

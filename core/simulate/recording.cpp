@@ -47,6 +47,12 @@ void Recording::add(const Event& event) {
   if (word == "freed") add_freed(*message, event);
 }
 
+void Recording::add_before(const Event& event) {
+  if (event.event != "set") return;
+  add_setting(event);
+  set_before_ = settings_.size();
+}
+
 /// It is held no longer. One whose job slept until others had ended comes back now; of one that has not run,
 /// what it came after lies before the beginning, or is one that the simulation lets it go for.
 void Recording::add_freed(Message& message, const Event& event) {

@@ -30,10 +30,12 @@ class Recording : public Load {
   };
 
   void add(const Event& event);
+  /// Of one before the beginning: what it sets holds then.
+  void add_before(const Event& event);
   /// After the last one; before it is played.
   void finish();
 
-  bool empty() const { return timeline_.empty(); }
+  bool empty() const { return timeline_.size() == set_before_; }
   const Assumed& assumed() const { return assumed_; }
   /// So many ran at once.
   uint32_t most_at_once() const;
@@ -112,6 +114,7 @@ class Recording : public Load {
   int64_t begin_ms_ = kNever, end_ms_ = 0;
   int64_t taken_from_ms_ = kNever;
   size_t played_ = 0;
+  size_t set_before_ = 0;  // settings from before the beginning
   bool has_followers_ = false;
 };
 

@@ -137,6 +137,25 @@ is 'a damaged journal: what is left is played' 30 "$(simulate | jq -r 'select(.t
 is 'and what is lost is said' yes "$(grep -q '1.fqj.*damaged' "$work/said" && echo yes)"
 fresh
 
+# What was set at run time before the events that are replayed holds from their beginning, and under an invented load
+# what is set now.
+fq queue create default
+fq tenant set a weight=1; fq tenant set a weight=9; fq tenant pause b; fq tenant resume b
+sleep 0.01; since=$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)
+gives 1 'no events to replay' fq simulate --since "$since"
+for tenant in a b; do seq 200 | fq push -t "$tenant" --lines; done >/dev/null
+fq pop -n 200 >/dev/null
+all=$(simulate); fq log --json >"$work/events"
+is 'the weight of nine' true "$(jq -s '.[0].before.entitled > 0.85' <<<"$all")"
+is 'what was set before --since holds' "$all" "$(simulate --since "$since")"
+is 'of a file, too' "$all" "$(simulate --since "$since" "$work/events")"
+of_load() { simulate --load a:200/s,run=10ms"$1" --load b:200/s,run=10ms --for 10s | jq -s "$2"; }
+is 'under a load, too' true "$(of_load '' '.[0].after.share > 0.85')"
+is 'but the weight of the load itself is its own' true "$(of_load ,weight=1 '.[0].after | .share > 0.45 and .share < 0.55')"
+fq tenant limit a --for 1h
+is 'who starts nothing for an hour does not under it' true "$(of_load '' '.[0].after.share == 0')"
+fresh
+
 # The beginning of a journal that was given back.
 long=$(head -c 60000 /dev/zero | tr '\0' x)
 for _ in $(seq 40); do printf '%s\n' "$long"; done | fq push --lines -t last >/dev/null
