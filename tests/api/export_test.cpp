@@ -147,6 +147,24 @@ TEST_CASE("whose key another has by now comes without it, and so does one that w
   CHECK(exported(q, third).debounce.empty());
 }
 
+TEST_CASE("who waits for others still is behind nobody once the one that has its key has ended") {
+  WHERE_EXPORTS_ARE(q);
+  NewMessage keyed = message_of("t", "m", {});
+  keyed.unique = "key";
+  keyed.unique_mode = UniqueMode::after;
+  const auto put = [&](const NewMessage& message) {
+    return q.door().push({&message, 1}).value().items[0].id;
+  };
+  const MessageId leader = put(keyed);
+  const Delivery running = q.lease();
+  keyed.after = {q.push("t", "later", {.delay_ms = 60'000})};
+  const MessageId held = put(keyed);
+  CHECK(exported(q, held).behind == leader);
+  q.ack(running);
+  CHECK(exported(q, held).state == State::held);
+  CHECK(exported(q, held).behind == MessageId{});
+}
+
 TEST_CASE("one that waits for any end of one that is dead there is let go as it comes in") {
   WHERE_EXPORTS_ARE(q);
   const MessageId dead = q.push("t", "dead");

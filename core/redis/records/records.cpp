@@ -201,11 +201,13 @@ std::optional<TiesRecord> read_ties(std::string_view bytes) {
   record.behind = static_cast<uint64_t>(ties.whole());
   ties.whole();  // what is held behind it
   record.unique = ties.raw(ties.number<uint16_t>());
+  bool is_next = false;  // that one has ended; it is held for others still
   while (!ties.rest().empty() && ties.ok()) {
     const auto id = static_cast<uint64_t>(ties.whole());
     const auto flags = ties.raw(2);
     ties.whole();  // since when
     if (!ties.ok()) break;
+    if (id == record.behind && flags[1] != 0) is_next = true;
     const bool is_any = flags[0] != 0, is_behind = is_any && id == record.behind;
     if (!is_behind || flags[0] != kOnlyBehind)
       (is_any ? record.after_any : record.after).push_back(MessageId{id});
@@ -213,6 +215,7 @@ std::optional<TiesRecord> read_ties(std::string_view bytes) {
     if (!is_behind) record.waits.push_back({MessageId{id}, is_any, flags[1] != 0});
   }
   if (!ties.ok()) return std::nullopt;
+  if (is_next) record.behind = 0;
   return record;
 }
 
