@@ -60,7 +60,8 @@ TEST_CASE("a pool counts a start that is thought of once, also where an account 
   const PolicyValue member{PolicyKey::pool, 0, 0, "p"};
   q.load_rules({{"a", {member}}, {"a/*", {member}}}, {{"p", {{PolicyKey::concurrency, 3, 0, {}}}}});
   q.push("a/x", 4);
-  Starts thought(q.schedule().region(), q.now);
+  const Schedule schedule = q.schedule();
+  Starts thought(schedule.region(), q.now);
   for (int i = 0; i < 3; ++i) CHECK(thought.start(q.entry(1).tenant));
   CHECK(!thought.start(q.entry(1).tenant));
 }
