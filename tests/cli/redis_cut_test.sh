@@ -8,7 +8,7 @@ server="redis+unix://$work/s"
 export FQ_SPOOL=$server
 fq queue create default
 by() { FQ_SPOOL="redis+unix://$ways/c.$1" timeout 60 "$FQ" "${@:2}" >"$work/out" 2>"$work/err"; }
-# Whose last word was cut off is taken for there until it was not heard of for 15 seconds.
+# Whose last word was cut off is taken for there until it was not heard of for 15 s, and 8 s more where nobody was.
 removed() { fq queue remove "$1" --yes >"$work/out"; }
 pushed() { fq log --json | jq -r --arg t "$1" 'select(.event == "pushed" and .tenant == $t).id' | wc -l; }
 
@@ -93,7 +93,7 @@ fq -q lent push -t one x >"$work/id"
 fq -q lent push -t two x >"$work/id"
 is "one runs" x "$(fq -q lent pop --lease 1h --json | jq -r .payload)"
 gives 1 "" fq -q lent pop --lease 1h
-await removed lent
+within_s=40 await removed lent
 
 # Nor does such a queue hold more than it may, and no room is lost.
 fq queue create --shards 4 -q room
@@ -115,7 +115,7 @@ make_room() {
 each_cut make_room
 [ "$places" -gt 15 ] || fail "a push of a shard that lacks room is cut at $places places only"
 gives 0 "" fq check -q room
-await removed room
+within_s=40 await removed room
 
 # What goes to several shards is sent to all of them before any answers: each has its part once, and each verdict counts once.
 fq queue create parts --shards 4
@@ -160,7 +160,7 @@ ack_parts() {
 each_cut ack_parts
 [ "$places" -gt 20 ] || fail "an ack of parts is cut at $places places only"
 gives 0 "" fq check -q parts
-await removed parts
+within_s=40 await removed parts
 
 # A message that moves is in one of two queues, whatever is cut.
 fq queue create other
