@@ -6,7 +6,7 @@ namespace fq::test {
 namespace {
 
 std::vector<StatsRow> rows_of(QueueFixture& q, const std::string& below = {}) {
-  return answered(q.door().stats({.tenants = true, .tenant = below})).rows;
+  return q.door().stats({.tenants = true, .tenant = below}).value().rows;
 }
 void serve(QueueFixture& q, int count) {
   for (int i = 0; i < count; ++i) q.ack(q.lease());

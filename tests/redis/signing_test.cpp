@@ -1,6 +1,8 @@
 // signing_test - what is signed of a command, to the byte, and what is not genuine.
 #include "core/redis/signing/command_signer.h"
 
+// fq, below us.
+#include "core/base/policy.h"
 // Tests.
 #include "tests/catch.h"
 #include "tests/fakes/fake_clock.h"
