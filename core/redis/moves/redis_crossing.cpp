@@ -115,6 +115,7 @@ Result<void> RedisCrossing::finish(const OnItsWay& message) {
   return {};
 }
 
+/// One that cannot be brought to its end now stays noted: whoever asks again is told of it.
 Result<size_t> RedisCrossing::finish_those(std::string_view which) {
   FQ_TRY_SET(const Reply told, shard_.change("crossing", {which}, Shard::Lost::is_repeated));
   for (const Reply& each : told.at(1).items) static_cast<void>(finish(each));
