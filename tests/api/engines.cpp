@@ -204,6 +204,7 @@ constexpr Off kOffOverShards[] = {
     {"by time, long runs have as much time as short ones", kTurns},
     {"by time, whatever ends a run pays for it, and who measures it better is believed", kTurns},
     {"by time, a lease that runs out is paid", kTurns},
+    {"by time, what was charged before a tenant was made level does not come back to it", kTurns},
     {"another cost holds at once, for what is queued, and evens out what was ahead", kTurns},
     {"without linger a group is all that one tenant has, not of those below it", kTurns},
     {"groups are whole until enough messages are reached or passed", kTurns},

@@ -96,6 +96,41 @@ TEST_CASE("by time, a lease that runs out is paid") {
   CHECK(others <= 11);
 }
 
+TEST_CASE("by time, what was charged before a tenant was made level does not come back to it") {
+  for (const std::string way : {"comes again", "is freed", "has room in its pool", "another cost for a while"}) {
+    CAPTURE(way);
+    ON_EVERY_ENGINE(q);
+    fair_by(q, FairBy::time);
+    REQUIRE(q.door().policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
+    fill(q, "a", 3);
+    REQUIRE(run(q, 600'000) == "a");
+    const LeaseReply under_way = q.lease_all({.want = 2});  // and they are expected to take as long
+    REQUIRE(under_way.deliveries.size() == 2);
+    const bool in_pool = way == "has room in its pool", waits = in_pool || way == "is freed";
+    if (waits) fill(q, "a", 3);
+    const PolicyValue paused{PolicyKey::paused, 1, 0, {}}, pool{PolicyKey::pool, 0, 0, "p"};
+    if (waits) REQUIRE(q.door().policy_set("a", {{in_pool ? pool : paused}, {}}).ok());
+    fill(q, "b", 80);
+    for (int i = 0; i < 70; ++i) REQUIRE(run(q, 20'000) == "b");
+    if (way == "is freed") REQUIRE(q.door().policy_set("a", {{}, {PolicyKey::paused}}).ok());
+    if (way == "another cost for a while") {
+      fair_by(q, FairBy::turns);
+      fair_by(q, FairBy::time);
+    }
+    if (!waits) fill(q, "a", 3);
+    for (const Delivery& each : under_way.deliveries) {
+      Settle item;
+      item.receipt = each.receipt;
+      item.verdict = Verdict::ack;
+      item.run_us = 60'000'000;
+      REQUIRE(q.door().settle({&item, 1}).ok());
+    }
+    int its = 0;
+    for (int i = 0; i < 2; ++i) its += q.lease_all({.want = 1}).deliveries.at(0).tenant == "a" ? 1 : 0;
+    CHECK(its == (waits ? 1 : 0));  // who comes is behind by what its first start costs
+  }
+}
+
 TEST_CASE("another cost holds at once, for what is queued, and evens out what was ahead") {
   ON_EVERY_ENGINE(q);
   fair_by(q, FairBy::time);

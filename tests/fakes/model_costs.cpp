@@ -114,6 +114,7 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
     Node& parent = at(parent_of(path));
     const uint64_t begin = begin_of_turn(node, parent), cost = start.cost / node.weight_milli;
     if (its_turn.contains(path)) {
+      if (begin != node.tag) let_stand(node, 0);
       const uint64_t tag = std::exchange(node.tag, begin);
       // The clock shows what was used, not what is only expected.
       parent.vtime = std::max(parent.vtime, tag - std::min(tag, turn_of(node, node.expected_ticks)));
@@ -139,6 +140,13 @@ void ModelTurns::note_refund(Node& node, const Node& parent, uint64_t begin) {
   node.refund = begin >= parent.vtime ? 0 : parent.vtime - begin;
 }
 
+/// It has been made level, or so far ahead of that: what its runs were charged beyond is not taken back.
+void ModelTurns::let_stand(Node& node, uint64_t ahead) {
+  if (turn_of(node, node.expected_ticks) <= ahead) return;
+  const uint64_t whole = ahead / kTickCost;
+  node.expected_ticks = whole * node.weight_milli + (ahead - whole * kTickCost) * node.weight_milli / kTickCost;
+}
+
 void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks, int64_t now_ms) {
   const uint64_t took = std::max(ticks, kTicksMin);
   bool charged = start.ticks != 0 && fair_by_ == FairBy::time;
@@ -150,14 +158,14 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
     Node& node = at(path);
     charged = charged && path != start.top;
     if (charged) {
-      const auto corrected = [&](uint64_t tag) {
-        tag += turn_of(node, took);
-        return tag - std::min(tag, turn_of(node, start.ticks));
-      };
+      const uint64_t stands = std::min(node.expected_ticks, start.ticks);
+      node.expected_ticks -= stands;
+      const uint64_t paid = turn_of(node, start.ticks), used = turn_of(node, took);
+      const uint64_t back = used < paid ? std::min({paid - used, turn_of(node, stands), node.tag}) : 0;
+      const uint64_t tag = used < paid ? node.tag - back : node.tag + used - paid;
       const Node& parent = at(parent_of(path));
-      note_refund(node, parent, corrected(begin_of_turn(node, parent)));
-      node.tag = corrected(node.tag);
-      node.expected_ticks -= std::min(node.expected_ticks, start.ticks);
+      if (begin_of_turn(node, parent) == node.tag) note_refund(node, parent, tag);
+      node.tag = tag;
     }
   }
   note_idle(leaf, 1, now_ms);

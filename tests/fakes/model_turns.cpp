@@ -60,13 +60,16 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
     Node& node = at(path);
     Node& parent = at(parent_of(path));
     const bool first = node.count == 1 || (arrival != nullptr && arrival->group && path.ends_with('/'));
-    if (arrival != nullptr && !node.seated && first)
+    if (arrival != nullptr && !node.seated && first) {
       node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms), node.turns = 0, stamp(node);
+      let_stand(node, node.tag - parent.vtime - arrival->cost / node.weight_milli);
+    }
     const bool wanted = node.count > 0 && !node.blocked;
     if (wanted == node.seated) return;
     node.seated = wanted;
     if (wanted) {
       node.tag = std::max(node.tag, parent.vtime);
+      let_stand(node, node.tag - parent.vtime);
       node.sequence = parent.joins++;
       node.refund = 0;
       if (!node.stamped) stamp(node);

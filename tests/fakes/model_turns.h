@@ -137,6 +137,7 @@ class ModelTurns {
   uint64_t usual_ticks() const;
   static uint64_t turn_of(const Node& node, uint64_t ticks);
   uint64_t begin_of_turn(const Node& node, const Node& parent) const;
+  static void let_stand(Node& node, uint64_t ahead);
   static void note_refund(Node& node, const Node& parent, uint64_t begin);
   void note_idle(const std::string& leaf, size_t running, int64_t now_ms);
   Start start_of(const Node& leaf, uint64_t bytes) const;

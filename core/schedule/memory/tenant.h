@@ -103,7 +103,7 @@ struct Tenant : TenantFront {
 };
 static_assert(sizeof(Tenant) == 256);
 
-/// What its tag was charged for runs that have not ended, see costs.h: in a word for which its kind has no other
+/// What stands in its tag for runs that have not ended, see seats.h: in a word for which its kind has no other
 /// use.
 inline Shared<uint64_t>& expected_ticks(Tenant& tenant) {
   return (tenant.flags & kTenantInner) != 0 ? tenant.popped : tenant.vtime;

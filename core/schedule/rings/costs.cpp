@@ -71,7 +71,7 @@ void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) con
   const uint8_t rough = entry.rough_cost;
   if (rough != 0) region_.open(txn, entry).set(&Entry::rough_cost, 0);
   const uint32_t took = std::max(ticks, kTicksMin);
-  // What was charged by time before turns cost something else was evened out then.
+  // What was charged by time before turns cost something else does not stand in any tag.
   const bool timed = rough != 0 && region_.root.terms.fair_by == FairBy::time;
   if (timed) learn(txn, region_.tenant(entry.tenant), took);
   StepLimit limit(kDepthMax);

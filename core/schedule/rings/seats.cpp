@@ -12,6 +12,27 @@ namespace {
 constexpr uint64_t kCostPerMs = kCostPerTick * kTicksPerMs;
 constexpr int64_t kForgivenMaxMs = int64_t{1} << 36;  // 2 years; what they cost fits 64 bits
 
+/// How many ticks move the tag of a node of that weight by no more than this.
+uint64_t ticks_within(uint32_t weight_milli, uint64_t turn) {
+  return turn / kCostPerTick * weight_milli + turn % kCostPerTick * weight_milli / kCostPerTick;
+}
+
+/// Of a tag that was charged for a run: `took` instead of `expected` ticks; what was too much is taken back as far
+/// as it still stands.
+class Correction {
+ public:
+  Correction(uint32_t weight_milli, uint64_t expected, uint64_t took, uint64_t stands) {
+    const uint64_t charged = turn_of_ticks(weight_milli, expected), used = turn_of_ticks(weight_milli, took);
+    more_ = used - std::min(used, charged);
+    less_ = std::min(charged - std::min(used, charged), turn_of_ticks(weight_milli, stands));
+  }
+  bool is_none() const { return more_ == less_; }
+  uint64_t of(uint64_t tag) const { return tag + more_ - std::min(tag + more_, less_); }
+
+ private:
+  uint64_t more_, less_;  // one of them is 0
+};
+
 /// What a search knows of a seat, but for what lies below it in the tree.
 void copy_place(Txn& txn, Place& to, const Place& from) {
   put(txn, to.sets, from.sets.get());
@@ -168,7 +189,9 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
         arrival != nullptr && !seated && (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)));
     if (comes) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
-      put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
+      const uint64_t ahead = owed(tenant, level, arrival->now_ms);
+      put(txn, tenant.tag, level + ahead);
+      let_stand(txn, tenant, ahead);
       begin(txn, i);
     }
     if (!wanted && !seated) return;
@@ -179,6 +202,7 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
     if (seated) ring_.remove(txn, lane, i, seat);
     if (wanted && !seated) {
       seat.set(&Tenant::tag, std::max<uint64_t>(parent.vtime, tenant.tag));
+      let_stand(txn, tenant, tenant.tag - parent.vtime);
       seat.set(&Tenant::sequence, take_sequence(ring));
     }
     const bool late = seated && is_late(i);
@@ -218,6 +242,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, T
   const uint64_t begin = begin_of_turn(i), turn_cost = turn_of(seat->weight_milli, cost);
   if (!rotates) ring_.remove(txn, lane, i, seat);
   const bool its_turn = turn != Turn::beside;
+  if (its_turn && begin != seat->tag) let_stand(txn, region_.tenant(i), 0);
   if (its_turn) parent.set(&Tenant::vtime, clock_after(*parent, *seat));
   seat.set(&Tenant::tag, (its_turn ? begin : seat->tag.get()) + turn_cost);
   note_refund(txn, i, begin + turn_cost);
@@ -291,17 +316,23 @@ void Seats::expect(Txn& txn, uint32_t i, uint64_t ticks) const {
   add_to(txn, expected_ticks(region_.tenant(i)), ticks);
 }
 
+void Seats::let_stand(Txn& txn, Tenant& tenant, uint64_t ahead) const {
+  Shared<uint64_t>& ticks = expected_ticks(tenant);
+  if (ticks == 0 || turn_of_ticks(tenant.weight_milli, ticks) <= ahead) return;
+  put(txn, ticks, ticks_within(tenant.weight_milli, ahead));
+}
+
 void Seats::correct(Txn& txn, uint32_t i, uint64_t expected, uint64_t took) const {
   Tenant& tenant = region_.tenant(i);
   Shared<uint64_t>& ticks = expected_ticks(tenant);
-  put(txn, ticks, ticks - std::min<uint64_t>(ticks, expected));
-  const uint64_t more = turn_of_ticks(tenant.weight_milli, took);
-  const uint64_t less = turn_of_ticks(tenant.weight_milli, expected);
-  if (more == less) return;
-  // Its tag may have been set anew meanwhile, and then it was not charged all of that.
-  const auto corrected = [&](uint64_t tag) { return tag + more - std::min(tag + more, less); };
-  note_refund(txn, i, corrected(begin_of_turn(i)));
-  move(txn, i, corrected(tenant.tag), false);
+  const uint64_t stands = std::min<uint64_t>(ticks, expected);
+  put(txn, ticks, ticks - stands);
+  const Correction correction(tenant.weight_milli, expected, took, stands);
+  if (correction.is_none()) return;
+  const uint64_t begin = begin_of_turn(i);
+  // Who was passed over has been made level by that, whatever it was charged before.
+  if (begin == tenant.tag) note_refund(txn, i, correction.of(begin));
+  move(txn, i, correction.of(tenant.tag), false);
 }
 
 void Seats::move(Txn& txn, uint32_t i, uint64_t tag, bool behind_equals) const {

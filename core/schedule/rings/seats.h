@@ -22,6 +22,9 @@
 // virtual time never, and who comes meanwhile would wait until all of that is used after all. So a tag may
 // lie in the past by what was taken back, which is made up, and in a pool that lacked room by turns that were
 // missed, which are not: of a seat that may be late Place::refund tells how much is the former.
+// A tag that was behind and has been made level (of who comes again, or could not be served for a while) owes
+// nothing for runs that are under way, and so gets nothing back for them: expected_ticks is what of their charge
+// still stands in the tag.
 //
 // A seat is taken and left at the change that makes the difference (the first message, the last one, park,
 // unpark), never found by a scan. See T1 in tenant.h.
@@ -202,6 +205,9 @@ class Seats {
   void reseat(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   Opened<Lane> ring_of(Txn& txn, const Tenant& tenant) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
+  /// Its tag has been made level, or so far ahead of that: of what is only expected of runs under way no more than
+  /// that can be taken back.
+  void let_stand(Txn& txn, Tenant& tenant, uint64_t ahead) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
   uint64_t begin_of_turn(uint32_t tenant) const;
   void note_refund(Txn& txn, uint32_t tenant, uint64_t begin) const;

@@ -13,6 +13,12 @@ function M.turn_of_ticks(s, ticks)
   return whole * M.TICK + math.floor((ticks - whole * s.weight) * M.TICK / s.weight)
 end
 
+-- How many ticks move it by no more than this.
+function M.ticks_within(s, turn)
+  local whole = math.floor(turn / M.TICK)
+  return whole * s.weight + math.floor((turn - whole * M.TICK) * s.weight / M.TICK)
+end
+
 -- What is charged keeps four bits of what is expected.
 local function four_bits_of(ticks)
   local unit = 1

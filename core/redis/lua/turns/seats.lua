@@ -107,6 +107,12 @@ local function newcomer_tag(s, p, cost, at)
   return math.max(p.vtime + math.floor(cost / s.weight), owed)
 end
 
+-- Its tag has been made level, or so far ahead of that: of what is only expected of runs under way no more than that can be taken
+-- back.
+local function let_stand(s, ahead)
+  if s.expected > 0 and costs.turn_of_ticks(s, s.expected) > ahead then s.expected = costs.ticks_within(s, ahead) end
+end
+
 -- Once what a node needs may be another set of pools: it and those above it stand where they should.
 local function stand(call, n)
   local p = above(call, n)
@@ -128,6 +134,7 @@ local function settle(call, s, p, cost, at, group)
     local wanted = count > 0 and not s.blocked
     if cost and not s.seated and (count == 1 or (group and not s.own)) then
       s.tag = newcomer_tag(s, p, cost, at)
+      let_stand(s, s.tag - p.vtime - math.floor(cost / s.weight))
       begin(call, s)
     end
     s.changed, p.changed = true, true
@@ -136,6 +143,7 @@ local function settle(call, s, p, cost, at, group)
       leave_seat(call, s, p)
     else
       s.tag = math.max(s.tag, p.vtime)
+      let_stand(s, s.tag - p.vtime)
       s.refund = 0
       take_seat(call, s, p)
     end
@@ -236,7 +244,7 @@ end
 
 M.parent_of, M.above, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, above, each_seat, each_node, retag, pools_of
 M.count_of, M.child, M.index, M.list = count_of, child, index, list
-M.touch, M.stamp, M.stand = touch, stamp, stand
+M.touch, M.stamp, M.stand, M.let_stand = touch, stamp, stand, let_stand
 M.take_seat, M.leave_seat, M.settle, M.note_idle = take_seat, leave_seat, settle, note_idle
 
 function M.write(call)

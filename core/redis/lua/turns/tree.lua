@@ -135,6 +135,7 @@ function M.charge(call, n, top, bytes, more)
     leave_seat(call, s, p)
     local begin, turn = begin_of_turn(call, s, p), math.floor(cost / s.weight)
     if not more or its_turn[s] then
+      if begin ~= s.tag then seats.let_stand(s, 0) end
       -- The clock shows what was used, not what is only expected: who comes meanwhile would wait for all of that.
       p.vtime = math.max(p.vtime, s.tag - costs.turn_of_ticks(s, s.expected))
       s.tag = begin
@@ -169,13 +170,14 @@ function M.ended(call, n, at, ticks, expected, top_bytes)
     each_seat(call, n, function(s, p)
       paid = paid and not (s.own and #s.path == top_bytes)
       if not paid then return end
-      local function corrected(tag)
-        tag = tag + costs.turn_of_ticks(s, took)
-        return tag - math.min(tag, costs.turn_of_ticks(s, expected))
-      end
-      note_refund(s, p, corrected(begin_of_turn(call, s, p)))
-      retag(call, s, p, corrected(s.tag))
-      s.expected = math.max(0, s.expected - expected)
+      local stands = math.min(s.expected, expected)
+      s.expected = s.expected - stands
+      -- What was too much is taken back as far as it still stands.
+      local more = costs.turn_of_ticks(s, took) - costs.turn_of_ticks(s, expected)
+      if more < 0 then more = math.max(more, -costs.turn_of_ticks(s, stands), -s.tag) end
+      -- Who was passed over has been made level by that, whatever it was charged before.
+      if begin_of_turn(call, s, p) == s.tag then note_refund(s, p, s.tag + more) end
+      retag(call, s, p, s.tag + more)
     end)
   end
   note_idle(call, n, 1, at)
