@@ -51,7 +51,6 @@ struct Preview::Node {
       // As Seats::charge.
       const bool was_late = std::exchange(child->late, child->waits);
       const uint64_t begin = was_late ? begin_of_late(vtime, place.first, child->refund) : place.first;
-      if (begin != place.first) child->ticks = 0;
       vtime = clock_after(vtime, place.first, weight, child->ticks);
       child->ticks += ticks_of(cost.rough);
       const uint64_t tag = begin + turn_of(weight, cost.turns);

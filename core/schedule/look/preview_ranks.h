@@ -53,7 +53,6 @@ class RankedPreview {
     const Cost cost = Costs(region_).of(region_.entry(slot));
     const uint32_t weight = region_.tenant(seat->index).weight_milli;
     const uint64_t now = std::max(vtime_, seat->tag);
-    if (now != seat->tag) seat->below->expected_ticks_ = 0;
     vtime_ = clock_after(vtime_, seat->tag, weight, seat->below->expected_ticks_);
     seat->below->expected_ticks_ += ticks_of(cost.rough);
     seat->tag = now + turn_of(weight, cost.turns);
