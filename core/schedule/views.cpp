@@ -2,7 +2,9 @@
 #include "core/schedule/views.h"
 
 // fq, this room.
+#include "core/schedule/memory/state_counts.h"
 #include "core/schedule/order/dead_order.h"
+#include "core/schedule/order/delay_heap.h"
 #include "core/schedule/order/message_order.h"
 #include "core/schedule/tree/tenant_tree.h"
 
@@ -52,6 +54,34 @@ size_t Views::oldest_dead(std::span<SlotIndex> slots) const {
     slots[count++] = SlotIndex{slot};
   }
   return count;
+}
+
+std::optional<size_t> Views::few(SlotState state, std::span<SlotIndex> slots) const {
+  const CountsNow counts(region_.root.counts);
+  const uint32_t most = counts.*kCountOf<CountsNow>[static_cast<size_t>(state)];
+  if (most > slots.size()) return std::nullopt;
+  size_t count = 0;
+  if (state == SlotState::dead) count = oldest_dead(slots);
+  if (state == SlotState::leased) held_by_processes(slots, count);
+  if (state == SlotState::delayed || state == SlotState::leased) timed(state, slots, count);
+  return count == most ? std::optional(count) : std::nullopt;
+}
+
+/// Those that have a timer, unless there are too many timers to look at.
+void Views::timed(SlotState state, std::span<SlotIndex> slots, size_t& count) const {
+  const ScheduleRoot& root = region_.root;
+  if (root.heap_count > slots.size()) return;
+  for (uint32_t i = 0; i < root.heap_count && count < slots.size(); ++i) {
+    const uint32_t cell = region_.arena.at(root.heap, i).index;
+    if (is_of_message(cell) && state_of(region_.entry(cell)) == state) slots[count++] = SlotIndex{cell};
+  }
+}
+
+void Views::held_by_processes(std::span<SlotIndex> slots, size_t& count) const {
+  for (uint32_t i = 0; i < kHoldersMax; ++i) {
+    std::optional<SlotIndex> slot = first_held(HolderIndex{static_cast<uint16_t>(i)});
+    for (; slot && count < slots.size(); slot = next_held(*slot)) slots[count++] = *slot;
+  }
 }
 
 std::optional<SlotIndex> Views::next_slot(SlotIndex from) const {

@@ -42,6 +42,10 @@ class Views {
   }
   /// Those that have been dead the longest, as many as `slots` takes; returns how many that are.
   size_t oldest_dead(std::span<SlotIndex> slots) const;
+  /// All messages in this state, in no order, found without a look at every slot; returns how many there are.
+  /// None: more than `slots` takes, or too many timers of other things lie among theirs, or they are held,
+  /// for which there is no list. Needs: not free.
+  std::optional<size_t> few(SlotState state, std::span<SlotIndex> slots) const;
   /// The next used slot at or after `from`. Without bound: where others wait for the lock, a part of the
   /// slots before slots_end() is looked at instead.
   std::optional<SlotIndex> next_slot(SlotIndex from) const;
@@ -65,6 +69,9 @@ class Views {
   bool has_flag(SlotIndex slot, uint32_t flag) const {
     return has_extra(entry(slot)) && (region_.extra(entry(slot).rank).flags & flag) != 0;
   }
+
+  void timed(SlotState state, std::span<SlotIndex> slots, size_t& count) const;
+  void held_by_processes(std::span<SlotIndex> slots, size_t& count) const;
 
   const Region& region_;
 };

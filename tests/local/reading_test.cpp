@@ -154,4 +154,44 @@ TEST_CASE("a long queue is not walked through for a state that no message is in"
     CHECK(steps_to_list(state) < 100);
 }
 
+TEST_CASE("a long queue is not walked through for the few that are in a state") {
+  SpoolFixture q;
+  std::vector<NewMessage> messages(1000, NewMessage{.tenant = "acme", .payload = as_bytes("x")});
+  for (int batch = 0; batch < 20; ++batch)
+    REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
+  const std::vector<NewMessage> later(2, {.tenant = "acme", .delay_ms = 60'000});
+  REQUIRE(q.door().push(later, {.durability = Durability::lazy}).ok());
+  const Delivery timed = q.lease();
+  LeaseReply held = q.lease_from(q.door(), {.want = 2});
+  REQUIRE(q.settle(q.door(), {.receipt = held.deliveries.at(1).receipt, .verdict = Verdict::bury}) ==
+          SettleStatus::ok);
+  const auto steps_to_list = [&](State state, size_t there) {
+    const uint64_t from = StepCount::steps;
+    CHECK(q.door().peek({.state = state}, {}, 9).value().messages.size() == there);
+    return StepCount::steps - from;
+  };
+  CHECK(steps_to_list(State::delayed, 2) < 1'000);
+  CHECK(steps_to_list(State::leased, 2) < 1'000);
+  CHECK(steps_to_list(State::dead, 1) < 1'000);
+}
+
+TEST_CASE("a page that stays empty ends before all of a long queue was looked at") {
+  SpoolFixture q;
+  const State state = GENERATE(State::ready, State::delayed);
+  NewMessage message{.tenant = "acme", .payload = as_bytes("x")};
+  if (state == State::delayed) message.delay_ms = 60'000;
+  const std::vector<NewMessage> messages(1000, message);
+  for (int batch = 0; batch < 6; ++batch)
+    REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
+  const Tag tag{"team", "blue"};
+  message.payload = as_bytes("last");
+  message.tags = {tag};
+  REQUIRE(q.door().push({&message, 1}, {.durability = Durability::lazy}).ok());
+  const Filter tagged{.state = state, .tag = tag};
+  const MessagePage first = q.door().peek(tagged, {}, 10).value();
+  CHECK(first.messages.empty());
+  REQUIRE_FALSE(first.next.text.empty());
+  CHECK(q.door().peek(tagged, first.next, 10).value().messages.at(0).payload.value() == "last");
+}
+
 }  // namespace fq::test

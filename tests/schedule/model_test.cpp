@@ -3,9 +3,11 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 namespace fq::test {
@@ -127,6 +129,34 @@ TEST_CASE("a schedule differs from itself in nothing and from another in what di
   other.give_back(1, true);
   other.change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, other.slot(6), other.now); });
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).count >= 4);
+}
+
+TEST_CASE("over random histories the few in a state are those that a look at every slot finds") {
+  const uint32_t seed = GENERATE(range(1u, 40u));
+  INFO("seed " << seed);
+  Dice dice(seed);
+  ScheduleFixture q;
+  std::array<SlotIndex, 12> slots;
+  uint32_t found = 0;
+  for (int i = 0; i < 600; ++i) {
+    q.now += dice.roll(20);
+    q.make_room(kRoomOfChange);
+    q.change([&](Schedule& s, Txn& txn) { random_change(s, txn, dice, q.last_id, q.now); });
+    const Views views = q.schedule().views();
+    for (const SlotState state : {SlotState::delayed, SlotState::leased, SlotState::dead}) {
+      std::set<SlotIndex> all;
+      for (auto slot = views.next_slot(SlotIndex{0}); slot;
+           slot = views.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1}))
+        if (state_of(q.schedule().messages().entry(*slot)) == state) all.insert(*slot);
+      const std::optional<size_t> few = views.few(state, slots);
+      if (!few) continue;
+      const std::span told = std::span(slots).first(*few);
+      REQUIRE(std::set(told.begin(), told.end()) == all);
+      REQUIRE(all.size() == *few);
+      found += all.empty() ? 0u : 1u;
+    }
+  }
+  CHECK(found > 100);
 }
 
 TEST_CASE("what was changed in memory only may be rebuilt as it was, and everything else must be there") {

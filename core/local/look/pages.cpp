@@ -7,22 +7,33 @@ namespace {
 
 constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take five walks
 
-/// How many there are at most.
-uint32_t most_of(const CountsNow& counts, std::optional<State> state) {
-  if (!state) return UINT32_MAX;
-  switch (*state) {
+/// None: such messages are in no slot.
+std::optional<SlotState> stored_state_of(State state) {
+  switch (state) {
     case State::ready:
-      return counts.ready;
+      return SlotState::ready;
     case State::delayed:
-      return counts.delayed;
+      return SlotState::delayed;
     case State::leased:
-      return counts.leased;
+      return SlotState::leased;
     case State::held:
-      return counts.held;
+      return SlotState::held;
     case State::dead:
-      return counts.dead;
+      return SlotState::dead;
     default:
-      return 0;
+      return std::nullopt;
+  }
+}
+
+/// Puts into the heap `best` what belongs to the `room` smallest.
+void keep_least(const std::vector<PagePlace>& seen, size_t room, std::vector<PagePlace>& best) {
+  for (const PagePlace& place : seen) {
+    if (best.size() == room && !(place < best.front())) continue;
+    best.push_back(place);
+    std::push_heap(best.begin(), best.end());
+    if (best.size() <= room) continue;
+    std::pop_heap(best.begin(), best.end());
+    best.pop_back();
   }
 }
 
@@ -81,18 +92,47 @@ PagePlace Pages::place_of(const Entry& entry) const {
   return {0, entry.id};
 }
 
-/// The `room` smallest places behind the last one that was given, from one walk.
+/// The `room` smallest places behind the last one that was given.
 Result<void> Pages::find_more(size_t room) {
   std::vector<PagePlace> best;
+  FQ_TRY_SET(const bool were_few, find_among_few(room, best));
+  if (!were_few) FQ_TRY(find_among_all(room, best));
+  std::sort_heap(best.begin(), best.end());
+  found_->at_end = best.size() < room;
+  found_->begin = found_->last;
+  found_->places = std::move(best);
+  found_->next = 0;
+  return {};
+}
+
+/// No long queue is walked through for the few in it that are in the wanted state. False: they are not few.
+Result<bool> Pages::find_among_few(size_t room, std::vector<PagePlace>& best) {
+  if (!found_->filter.state) return false;
+  const std::optional<SlotState> state = stored_state_of(*found_->filter.state);
+  if (!state) return true;
+  std::vector<SlotIndex> slots(Parts::kPerLook);
+  std::vector<PagePlace> seen;
+  seen.reserve(slots.size());
+  bool are_few = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    seen.clear();
+    const std::optional<size_t> count = schedule().views().few(*state, slots);
+    are_few = count.has_value();
+    const Wanted wanted = wanted_now();
+    for (size_t i = 0; i < count.value_or(0); ++i) see(slots[i], wanted, seen);
+    return {};
+  }));
+  keep_least(seen, room, best);
+  return are_few;
+}
+
+Result<void> Pages::find_among_all(size_t room, std::vector<PagePlace>& best) {
   std::vector<PagePlace> seen;  // under one hold of the lock, where nothing is allocated
   seen.reserve(Parts::kPerLook);
-  const Filter& filter = found_->filter;
-  std::optional<TenantIndex> below;
-  const auto end = [&]() -> uint32_t {
-    // No long queue is walked through for what is not in it.
-    if (most_of(CountsNow(schedule().root().counts), filter.state) == 0) return 0;
-    if (!filter.tenant.empty()) below = schedule().tenants().find(filter.tenant);
-    return filter.tenant.empty() || below ? schedule().views().slots_end() : 0;
+  Wanted wanted;
+  const auto end = [&] {
+    wanted = wanted_now();
+    return wanted.nothing ? 0 : schedule().views().slots_end();
   };
   Parts parts(link_);
   for (bool more = true; more;) {
@@ -101,29 +141,29 @@ Result<void> Pages::find_more(size_t room) {
     FQ_TRY_SET(more, parts.next(end, [&](uint32_t from, uint32_t to) {
       anew = from == 0;
       seen.clear();
-      for (uint32_t i = from; i < to; ++i) {
-        const Entry& entry = schedule().messages().entry(SlotIndex{i});
-        if (!matches(link_, filter, below, entry)) continue;
-        const PagePlace place = place_of(entry);
-        if (found_->last < place) seen.push_back(place);
-      }
+      for (uint32_t i = from; i < to; ++i) see(SlotIndex{i}, wanted, seen);
     }));
     if (anew) best.clear();
-    for (const PagePlace& place : seen) {
-      if (best.size() == room && !(place < best.front())) continue;
-      best.push_back(place);
-      std::push_heap(best.begin(), best.end());
-      if (best.size() <= room) continue;
-      std::pop_heap(best.begin(), best.end());
-      best.pop_back();
-    }
+    keep_least(seen, room, best);
   }
-  std::sort_heap(best.begin(), best.end());
-  found_->at_end = best.size() < room;
-  found_->begin = found_->last;
-  found_->places = std::move(best);
-  found_->next = 0;
   return {};
+}
+
+/// Needs: the lock.
+Pages::Wanted Pages::wanted_now() {
+  const std::string& tenant = found_->filter.tenant;
+  Wanted wanted;
+  if (!tenant.empty()) wanted.below = schedule().tenants().find(tenant);
+  wanted.nothing = !tenant.empty() && !wanted.below;
+  return wanted;
+}
+
+/// Needs: the lock, and room in `seen`.
+void Pages::see(SlotIndex slot, const Wanted& wanted, std::vector<PagePlace>& seen) {
+  const Entry& entry = schedule().messages().entry(slot);
+  if (wanted.nothing || !matches(link_, found_->filter, wanted.below, entry)) return;
+  const PagePlace place = place_of(entry);
+  if (found_->last < place) seen.push_back(place);
 }
 
 Result<std::optional<Snapshot>> Pages::look_again(const Filter& filter, const PagePlace& place) {

@@ -51,7 +51,16 @@ class Pages : private Linked {
   };
   Result<void> fire_timers();
   PagePlace place_of(const Entry& entry) const;
+  /// The node that the filter names; nothing: there is no such node.
+  struct Wanted {
+    std::optional<TenantIndex> below;
+    bool nothing = false;
+  };
   Result<void> find_more(size_t room);
+  Result<bool> find_among_few(size_t room, std::vector<PagePlace>& best);
+  Result<void> find_among_all(size_t room, std::vector<PagePlace>& best);
+  Wanted wanted_now();
+  void see(SlotIndex slot, const Wanted& wanted, std::vector<PagePlace>& seen);
 
   MessageReader& messages_;
   std::optional<Found> found_;

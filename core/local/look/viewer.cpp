@@ -17,6 +17,9 @@ namespace fq {
 namespace {
 
 constexpr size_t kTurnsPerPage = 512;
+// Messages that are looked at for one page of which the filter takes none: between two pages a caller hears
+// of signals.
+constexpr size_t kLooksPerPage = 4096;
 constexpr int kItemTries = 3;  // against compaction and other payloads
 
 template <class Number>
@@ -160,15 +163,21 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
 }
 
 Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_t n) {
-  FQ_TRY_SET(const std::vector<Snapshot> snapshot, turns_.turns(filter, given, n));
   MessagePage page;
-  for (const Snapshot& one : snapshot) {
-    FQ_TRY_SET(const bool fits, messages_.fits(one, filter));
-    if (!fits) continue;
-    FQ_TRY_SET(MessageInfo info, describe(one));
-    page.messages.push_back(std::move(info));
+  const size_t end = given + kLooksPerPage;
+  bool more = true;
+  while (more && page.messages.empty() && given < end) {
+    FQ_TRY_SET(const std::vector<Snapshot> snapshot, turns_.turns(filter, given, n));
+    more = snapshot.size() == n && n > 0;
+    given += n;
+    for (const Snapshot& one : snapshot) {
+      FQ_TRY_SET(const bool fits, messages_.fits(one, filter));
+      if (!fits) continue;
+      FQ_TRY_SET(MessageInfo info, describe(one));
+      page.messages.push_back(std::move(info));
+    }
   }
-  if (snapshot.size() == n) page.next.text = std::to_string(given + n);
+  if (more) page.next.text = std::to_string(given);
   return page;
 }
 
@@ -179,10 +188,10 @@ Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_
   const bool by_id = !filter.state || filter.state == State::held;
   const auto order = by_id ? Pages::Order::id : Pages::Order::due;
   MessagePage page;
-  size_t selected = 0;
-  do {
+  bool more = true;
+  for (size_t looks = 0; more && page.messages.empty() && looks < kLooksPerPage; looks += n) {
     FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, order, after, n));
-    selected = places.size();
+    more = places.size() == n && n > 0;
     for (const PagePlace& place : places) {
       after = place;
       FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, place));
@@ -190,9 +199,8 @@ Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_
       FQ_TRY_SET(MessageInfo info, describe(*snapshot));
       page.messages.push_back(std::move(info));
     }
-    // A page without a match says nothing about the next: with a tag it may be far.
-  } while (page.messages.empty() && selected == n && n > 0);
-  if (selected == n && n > 0) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
+  }
+  if (more) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
   return page;
 }
 

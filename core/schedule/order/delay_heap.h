@@ -21,6 +21,7 @@ inline constexpr uint32_t kTimerOfPool = 0x2000'0000;
 
 inline constexpr uint32_t kTimerOfRecurring = 0x1000'0000;
 
+inline bool is_of_message(uint32_t cell) { return cell < kTimerOfRecurring; }
 inline bool is_of_pool(uint32_t cell) { return cell >> 29 == kTimerOfPool >> 29; }
 inline bool is_of_recurring(uint32_t cell) { return cell >> 28 == kTimerOfRecurring >> 28; }
 
