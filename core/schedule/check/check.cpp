@@ -8,6 +8,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/schedule/order/outcomes.h"
+#include "core/schedule/rings/costs.h"
 
 namespace fq {
 namespace {
@@ -110,6 +111,7 @@ void Checker::check_supplies() {
 void Checker::check_entries() {
   const ScheduleRoot& root = region_.root;
   tenant_sums_.assign(root.tenant_supply.high_water, {});
+  charges_.assign(root.tenant_supply.high_water, 0);
   for (uint32_t i = 0; i < root.entry_supply.high_water; ++i) {
     const Entry& entry = region_.entry(i);
     const SlotState state = state_of(entry);
@@ -128,6 +130,7 @@ void Checker::check_entries() {
     of_all_[static_cast<size_t>(state)] += 1;
     if (state == SlotState::dead) dead_bytes_ += bytes;
     check_steps(i, entry);
+    if (state == SlotState::leased) add_charge(entry);
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
     const auto found = schedule_.messages().find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
@@ -140,6 +143,15 @@ void Checker::check_entries() {
       text_cells_ += text_cells(text_length(region_, rank_of(region_, entry)));
     timers_ += timed ? 1u : 0u;
     held_ += state == SlotState::leased && has_holder(entry) ? 1u : 0u;
+  }
+}
+
+void Checker::add_charge(const Entry& entry) {
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = entry.tenant; i < charges_.size() && region_.tenant(i).level > entry.height;
+       limit.step()) {
+    charges_[i] += ticks_of(entry.rough_cost);
+    i = region_.tenant(i).parent;
   }
 }
 

@@ -33,6 +33,7 @@ class Checker {
   void check_capacity(const Array& array, const char* what);
   void check_supplies();
   void check_entries();
+  void add_charge(const Entry& entry);
   void check_tenants();
   void check_node(uint32_t i, const Tenant& tenant);
   void check_ring(uint32_t i, const Tenant& tenant);
@@ -69,6 +70,7 @@ class Checker {
   // The counts of the walks, to be compared with those of the root.
   std::vector<Sums> tenant_sums_;  // of a node and all below it
   std::vector<uint32_t> pool_leases_, pool_members_;
+  std::vector<uint64_t> charges_;        // ticks of what runs below the node
   std::vector<uint32_t> member_leases_;  // of the node that is the nearest member
   uint64_t used_entries_ = 0, used_tenants_ = 0, used_controls_ = 0, named_ = 0, leaves_ = 0, active_ = 0,
            parked_ = 0;

@@ -62,6 +62,7 @@ void Checker::check_node(uint32_t i, const Tenant& tenant) {
          "T2: a tenant that counts its messages wrongly", i);
   if (i == 0) return;
   expect(tenant.payload_bytes == sums.bytes, "T2: a tenant that counts its bytes wrongly", i);
+  expect(expected_ticks(tenant) <= charges_[i], "T4: a tenant of which more is expected than runs", i);
   const Tenant& parent = region_.tenant(tenant.parent);
   expect(is_used(parent) && is_inner(parent), "a tenant below a leaf", i);
   expect(tenant.level == parent.level + 1, "a tenant on a wrong level", i);

@@ -13,6 +13,7 @@
 //  T2  counts.x is the number of entries of this node and those below it in state x (the root's are in
 //      ScheduleRoot); leases are never counted apart.
 //  T3  children is the number of nodes whose parent this is, the self child included.
+//  T4  No more is expected (expected_ticks) than what was charged for the runs below it that have not ended.
 #pragma once
 
 // fq, below us.
