@@ -59,7 +59,8 @@ is 'stats count what is kept' 1 "$(fq stats --json | jq .leased)"
 is 'doctor names it' 1 "$(fq doctor | grep -c "process $left")"
 kill -KILL "$left"
 await gone_or_zombie "$left"
-is 'and when it is gone, it is' ready "$(state 2)"
+# Who asked a moment ago what is left does not ask again for twenty times as long as that took.
+await eval '[ "$(state 2)" = ready ]'
 is 'for doctor too' 0 "$(fq doctor | grep -c "process $left")"
 
 # But not what closed all that it had been given, as daemons do.
@@ -96,7 +97,7 @@ left=$(cat "$work/job.left")
 is 'each is held by it' "$left $left $left" "$(fq peek --state leased --json | jq .holder | paste -sd' ')"
 kill -KILL "$left"
 await gone_or_zombie "$left"
-is 'and all are back without it' 3 "$(fq stats --json | jq .ready)"
+await eval '[ "$(fq stats --json | jq .ready)" = 3 ]'  # as above
 
 # A look makes no queue.
 for look in stats 'explain 1' peek 'show 1' check doctor; do
