@@ -1,7 +1,8 @@
 // amounts_test - limits of messages and bytes on a server, and an order that becomes another one under way.
-#include "tests/redis/fixture.h"
+#include "tests/redis/relay.h"
 
 // System.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,58 @@ NewMessage with_priority(std::string_view tenant, std::string_view payload, int3
   message.tenant = tenant, message.payload = as_bytes(payload), message.priority = priority;
   return message;
 }
+
+/// Two accounts whose limits one call cannot sum up, and a look at each call that sums.
+class Crowded {
+ public:
+  Crowded() {
+    for (const std::string account : {"a", "b"}) {
+      REQUIRE(direct_->policy_set(account, {{{PolicyKey::max_messages, 100'000, 0, {}}}, {}}).ok());
+      for (int page = 0; page < 3; ++page) {
+        std::vector<std::string> names;
+        for (int i = 0; i < 500; ++i) names.push_back(account + "/t" + std::to_string(500 * page + i));
+        std::vector<NewMessage> messages;
+        for (const std::string& name : names) messages.push_back(with_priority(name, "x", 0));
+        REQUIRE(direct_->push(messages).ok());
+      }
+    }
+  }
+  CheckReport check(bool repair) { return answered(door_->check({.repair = repair})); }
+  std::string kept() { return command(server_, {"HGET", kKept, "a"}).text; }
+  /// It counts what stands for no limit of bytes.
+  void damage() {
+    const std::string whole = kept();
+    command(server_, {"HSET", kKept, "a", whole.substr(0, 16) + whole.substr(8, 8) + whole.substr(24)});
+  }
+  /// Before each of so many more of these calls, a message comes for the tenant that is summed first.
+  void disturb(int calls) { disturbed_ = calls; }
+  /// The most that one of these calls has read since this was asked.
+  int most_read() { return see(), most_.exchange(0); }
+
+ private:
+  static constexpr const char* kKept = "fq1:fq:{default:0:0}:am";
+  void on_call(const std::string& asked) {
+    see();
+    is_seen_ = asked.find("limits\r\n") != std::string::npos;
+    if (!is_seen_) return;
+    if (disturbed_-- > 0) static_cast<void>(direct_->push(std::vector{with_priority("a/t0", "y", 0)}));
+    command(server_, {"CONFIG", "RESETSTAT"});
+  }
+  void see() {
+    if (!is_seen_.exchange(false)) return;
+    const std::string all = command(server_, {"INFO", "commandstats"}).text, begin = "cmdstat_get:calls=";
+    const size_t at = all.find(begin);
+    if (at != std::string::npos) most_ = std::max(most_.load(), std::stoi(all.substr(at + begin.size())));
+  }
+
+  FakeClock clock_;
+  TestServer server_;
+  std::unique_ptr<Queue> direct_ = open_on(told_time_engine(), server_.spool(), &clock_);
+  std::atomic<int> disturbed_{0}, most_{0};
+  std::atomic<bool> is_seen_{false};
+  Relay relay_{server_, [this](const std::string& asked) { return on_call(asked), std::string(); }};
+  std::unique_ptr<Queue> door_ = open_on(told_time_engine(), relay_.spool(), &clock_);
+};
 
 }  // namespace
 
@@ -192,6 +245,40 @@ TEST_CASE("check and repair look at the limits of many tenants in pages, and eac
   answered(queue->check({.repair = true}));
   CHECK(calls_with("limits") > 2);
   CHECK(answered(queue->check()).findings.empty());
+}
+
+TEST_CASE("what is above many tenants is summed in several calls, each of which reads so many") {
+  Crowded q;
+  constexpr int kReadMost = 1'200;
+  const std::string whole = q.kept();
+  CHECK(q.check(false).findings.empty());
+  const int read = q.most_read();
+  CHECK(read > 500);
+  CHECK(read <= kReadMost);
+  q.damage();
+  const CheckReport damaged = q.check(false);
+  REQUIRE(damaged.findings.count == 1);
+  CHECK(damaged.findings.lines[0] == "tenant a: its limit counts other messages or bytes than it has");
+  q.most_read();
+  CHECK(q.check(true).findings.empty());
+  CHECK(q.kept() == whole);
+  CHECK(q.most_read() <= kReadMost);
+}
+
+TEST_CASE("a sum that others come between is made again, and told where that goes on") {
+  Crowded q;
+  const std::string not_looked_at =
+      "the queue was in use: what the limit of tenant a counts was not looked at";
+  const bool goes_on = GENERATE(false, true);
+  q.disturb(goes_on ? 1'000 : 4);
+  CheckReport report = q.check(false);
+  CHECK(report.findings.empty());
+  CHECK(std::count(report.remarks.lines.begin(), report.remarks.lines.end(), not_looked_at) ==
+        (goes_on ? 1 : 0));
+  q.disturb(0);
+  q.damage();
+  q.disturb(goes_on ? 1'000 : 4);
+  CHECK(q.check(false).findings.count == (goes_on ? 0 : 1));
 }
 
 }  // namespace fq::test

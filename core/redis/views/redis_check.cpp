@@ -82,6 +82,7 @@ Result<void> RedisCheck::look_in_pages(std::string_view what) {
   for (std::string from = "0"; !from.empty();) {
     FQ_TRY_SET(const Reply reply, look({what, from}));
     for (const Reply& fault : reply.at(1).at(2).items) report_.findings.add(fault.text);
+    for (const Reply& remark : reply.at(1).at(5).items) report_.remarks.add(remark.text);
     from = reply.at(1).at(4).text;
   }
   return {};

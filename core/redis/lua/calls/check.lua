@@ -140,14 +140,16 @@ function M.purses(call, args)
   return {text.num(call.ops), {}, faults, {}, done}
 end
 
--- What is kept of limits, a page of those of tenants, behind the last one what counts in all. from. reply: as of the index.
+-- What is kept of limits, a page of those of tenants, behind the last one what counts in all. from. reply: as of the index,
+-- then what was not looked at.
 function M.limits(call, args)
-  local faults, running = {}, {}
-  local wrong, from = amounts.wrong(call, sums.of_tenant, args[2])
+  local faults, running, remarks = {}, {}, {}
+  local wrong, from, in_use = amounts.wrong(call, sums.of_tenant, args[2])
+  for i, path in ipairs(in_use) do remarks[i] = 'the queue was in use: what the limit of tenant ' .. path .. ' counts was not looked at' end
   for _, path in ipairs(wrong) do
     faults[#faults + 1] = 'tenant ' .. path .. ': its limit counts other messages or bytes than it has'
   end
-  if from ~= '0' then return {text.num(call.ops), {}, faults, {}, from} end
+  if from ~= '0' then return {text.num(call.ops), {}, faults, {}, from, remarks} end
   for _, path in ipairs(seats.running(call)) do
     local n = seats.node(call, path)
     for _, name in ipairs(seats.pools_of(call, n)) do running[name] = (running[name] or 0) + n.own.run end
@@ -158,7 +160,7 @@ function M.limits(call, args)
   for _, name in ipairs(shares.wrong(call)) do
     faults[#faults + 1] = shares.title(name) .. ': uses more of its limit than this shard was lent'
   end
-  return {text.num(call.ops), {}, faults, {}, ''}
+  return {text.num(call.ops), {}, faults, {}, '', remarks}
 end
 
 return M

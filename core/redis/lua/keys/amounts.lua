@@ -112,12 +112,6 @@ end
 -- Whether all that it and those below it hold can be summed in one call.
 local TENANTS = 10000
 local function range_below(path) return '[' .. path .. '/', '(' .. path .. '0' end  -- '0' is the byte behind '/'
-local function below(call, path)
-  local first, last = range_below(path)
-  local found = redis.call('ZRANGEBYLEX', call.tag .. 'cn', first, last, 'LIMIT', 0, TENANTS + 1)
-  found[#found + 1] = path
-  return found
-end
 local function is_crowded(call, path) return redis.call('ZLEXCOUNT', call.tag .. 'cn', range_below(path)) >= TENANTS end
 function M.are_limits(values) return values[MESSAGES] ~= nil or values[BYTES] ~= nil end
 function M.may_set(call, path, values)
@@ -138,37 +132,78 @@ function M.unlimitable(call)
   return found
 end
 
-local function held_below(call, path, of_tenant)
-  local held = {messages = 0, bytes = 0}
-  for _, each in ipairs(below(call, path)) do
+-- What a tenant with all below it has, summed over several calls for as long as there is no other change; else from the front again,
+-- and after so many tries it is told to be in use.
+local PAGE, TENANTS_OF_CALL, TRIES = 128, 1024, 8
+local function sum_of(path, tries) return {path = path, last = '', messages = 0, bytes = 0, tries = tries} end
+local function sum_on(call, sum, of_tenant, most)
+  local first, last = range_below(sum.path)
+  local some = redis.call('ZRANGEBYLEX', call.tag .. 'cn', sum.last == '' and first or '(' .. sum.last, last, 'LIMIT', 0, most)
+  sum.is_whole = #some < most
+  local is_begun = sum.last ~= ''
+  sum.last = some[#some] or ''
+  if not is_begun then some[#some + 1] = sum.path end
+  for _, each in ipairs(some) do
     local one = of_tenant(call, each)
-    held.messages, held.bytes = held.messages + messages_of(one), held.bytes + one.bytes
+    sum.messages, sum.bytes = sum.messages + messages_of(one), sum.bytes + one.bytes
   end
-  return held
+  return #some
 end
 
--- Those for which other sums are kept than their tenants have, and where the next page begins ('0': nowhere). Those with too many
--- below them are not looked at.
-local PAGE = 128
-function M.wrong(call, of_tenant, from)
-  local found, page = {}, redis.call('HSCAN', call.tag .. 'am', from, 'COUNT', PAGE)
+-- Where a page goes on: the page, then what is summed. No name has a line feed.
+local function place_of(scan, sum, changes)
+  return table.concat({scan, sum.path, sum.last, text.num(sum.messages), text.num(sum.bytes), text.num(sum.tries), text.num(changes)}, '\n')
+end
+local function sum_at(call, place)
+  local scan, path, last, messages, bytes, tries, changes = string.match(place, '^(%d+)\n(.*)\n(.*)\n(%S+)\n(%S+)\n(%d+)\n(%d+)$')
+  if not scan then return place, nil end
+  if changes ~= text.num(call.ops) then return scan, sum_of(path, tonumber(tries) + 1) end
+  return scan, {path = path, last = last, messages = tonumber(messages), bytes = tonumber(bytes), tries = tonumber(tries)}
+end
+
+-- What those have for which something else is kept, where the next call goes on ('0': nowhere), before which there are so many
+-- changes, and the paths of those in use.
+local function wrong(call, of_tenant, from, changes)
+  local scan, sum = sum_at(call, from)
+  local page, left = redis.call('HSCAN', call.tag .. 'am', scan, 'COUNT', PAGE), TENANTS_OF_CALL
+  local paths, found, in_use = {}, {}, {}
   for i = 1, #page[2], 2 do
-    local path = page[2][i]
-    local a = at(call, path)
-    local held = #below(call, path) <= TENANTS and held_below(call, path, of_tenant) or a
-    if a.messages ~= held.messages or a.bytes ~= held.bytes then found[#found + 1] = path end
+    if not sum or page[2][i] >= sum.path then paths[#paths + 1] = page[2][i] end
   end
-  return found, page[1]
+  table.sort(paths)  -- those before the one that goes on are done
+  for _, path in ipairs(paths) do
+    if not sum or sum.path ~= path then sum = sum_of(path, 0) end
+    if sum.tries == TRIES then
+      in_use[#in_use + 1] = path
+    else
+      left = left - sum_on(call, sum, of_tenant, left)
+      if not sum.is_whole then return found, place_of(scan, sum, changes), in_use end
+      local a = at(call, path)
+      if a.messages ~= sum.messages or a.bytes ~= sum.bytes then found[#found + 1] = sum end
+      left = math.max(left, 1)
+    end
+  end
+  return found, page[1], in_use
 end
 
--- They are kept as their tenants have them.
+local function paths_of(sums)
+  local paths = {}
+  for i, each in ipairs(sums) do paths[i] = each.path end
+  return paths
+end
+function M.wrong(call, of_tenant, from)
+  local found, next_page, in_use = wrong(call, of_tenant, from, call.ops)
+  return paths_of(found), next_page, in_use
+end
+
+-- They are kept as their tenants have them. This call is a change, too.
 function M.mend(call, of_tenant, from)
-  local found, next_page = M.wrong(call, of_tenant, from)
-  for _, path in ipairs(found) do
-    local a, held = at(call, path), held_below(call, path, of_tenant)
-    a.messages, a.bytes, a.changed = held.messages, held.bytes, true
+  local found, next_page = wrong(call, of_tenant, from, call.ops + 1)
+  for _, sum in ipairs(found) do
+    local a = at(call, sum.path)
+    a.messages, a.bytes, a.changed = sum.messages, sum.bytes, true
   end
-  return found, next_page
+  return paths_of(found), next_page
 end
 
 -- What holds for a tenant from now on: values by key. `of_tenant`: what is counted of one.
@@ -183,7 +218,9 @@ function M.set(call, path, values, of_tenant)
     return
   end
   if not a then
-    a = held_below(call, path, of_tenant)
+    local sum = sum_of(path, 0)
+    sum_on(call, sum, of_tenant, TENANTS + 1)
+    a = {messages = sum.messages, bytes = sum.bytes}
     a.had_messages, a.had_bytes = a.messages, a.bytes
     call.amounts[path], call.limited = a, call.limited + 1
   end
