@@ -63,8 +63,9 @@ void Edits::apply(Txn& txn, SlotIndex index, const Edit& edit) const {
   // Of these no structure knows more than that they are there.
   const bool stays = from == edit.state && (from == SlotState::held || from == SlotState::dead);
   if (stays) return set_values(txn, message, edit);
+  const bool was_idle = is_gathering(message.tenant);
   states.leave(txn, message);
-  if (from == SlotState::ready) Costs(region_).note_idle(txn, message.entry.tenant, edit.now_ms);
+  if (from == SlotState::ready && !was_idle) Costs(region_).note_idle(txn, message.entry.tenant, edit.now_ms);
   set_values(txn, message, edit);
   switch (edit.state) {
     case SlotState::delayed:

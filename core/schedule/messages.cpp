@@ -227,8 +227,9 @@ void Messages::expire(Txn& txn, SlotIndex index) const {
   const int64_t over_ms = expires_ms(region_, message.entry);
   Extra& extra = region_.extra(message.entry.rank);
   const States states(region_);
+  const bool was_idle = is_gathering(message.tenant);
   states.leave(txn, message);
-  Costs(region_).note_idle(txn, message.entry.tenant, over_ms);
+  if (!was_idle) Costs(region_).note_idle(txn, message.entry.tenant, over_ms);
   put(txn, extra.flags, extra.flags | kExtraExpired);
   add_to(txn, region_.root.counters.expired, 1);
   add_to(txn, message.tenant.expired, 1);
@@ -261,6 +262,7 @@ void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, co
   auto& [slot, entry, tenant] = message;
   const States states(region_);
   note_run(txn, region_, message, end.now_ms, true);
+  const bool was_idle = is_gathering(tenant);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   RootCounters& counters = region_.root.counters;
@@ -286,7 +288,7 @@ void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, co
   }
   states.count(txn, message, from, SlotState::free);
   states.note_end(txn, message, from);
-  if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, end.now_ms);
+  if (from == SlotState::ready && !was_idle) Costs(region_).note_idle(txn, entry.tenant, end.now_ms);
   if (TenantTree::has_nothing(tenant)) TenantTree(region_).note_idle(txn, entry.tenant, end.now_ms);
 }
 

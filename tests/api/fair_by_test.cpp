@@ -96,9 +96,52 @@ TEST_CASE("by time, a lease that runs out is paid") {
   CHECK(others <= 11);
 }
 
+TEST_CASE("by time, a debt is forgiven while messages gather, also where these end before their turn") {
+  for (const std::string way : {"expires", "is cancelled", "is put off"}) {
+    CAPTURE(way);
+    ON_EVERY_ENGINE(q);
+    const PolicyValue time{PolicyKey::fair_by, static_cast<int64_t>(FairBy::time), 0, {}};
+    const PolicyValue linger{PolicyKey::linger, 10'000, 0, {}};
+    REQUIRE(q.door().policy_set("", {{time, linger}, {}}).ok());
+    q.push("x/c", "first");  // what is usual is short
+    q.clock().advance(1);
+    q.push("x/a", "first");
+    q.clock().advance(10'000);
+    REQUIRE(run(q, 10) == "x/c");
+    REQUIRE(run(q, 50'000) == "x/a");
+    q.clock().advance(20'000);
+    NewMessage message{.tenant = "x/a", .payload = as_bytes("x"), .ttl_ms = 5'000};
+    const MessageId id = q.door().push({&message, 1}).value().items.at(0).id;
+    if (way == "is cancelled") REQUIRE(q.door().mutate({&id, 1}, Action::cancel)->changed == 1);
+    if (way == "is put off") REQUIRE(q.door().edit(id, {.delay_ms = 3'000'000}).value() == SettleStatus::ok);
+    q.clock().advance(25'000);
+    q.push("x/a", "second");
+    q.clock().advance(1);
+    q.push("x/b", "first");
+    q.clock().advance(10'000);
+    CHECK(next_tenant(q) == "x/a");
+  }
+}
+
+TEST_CASE("by time, a debt is not forgiven for the time that messages waited before they gather") {
+  ON_EVERY_ENGINE(q);
+  fair_by(q, FairBy::time);
+  q.push("x/c", "first");  // what is usual is short
+  q.clock().advance(1);
+  fill(q, "x/a", 2);
+  REQUIRE(run(q, 10) == "x/c");
+  REQUIRE(run(q, 50'000) == "x/a");
+  q.clock().advance(60'000);
+  const PolicyValue linger{PolicyKey::linger, 150'000, 0, {}};
+  REQUIRE(q.door().policy_set("", {{linger}, {}}).ok());
+  q.push("x/b", "first");
+  q.clock().advance(155'000);
+  CHECK(next_tenant(q) == "x/b");
+}
+
 TEST_CASE("by time, what was charged before a tenant was made level does not come back to it") {
-  for (const std::string way : {"comes again", "is freed", "has room in its pool", "has had a turn in its pool",
-                                "another cost for a while"}) {
+  for (const std::string way : {"comes again", "is freed", "has room in its pool",
+                                "has had a turn in its pool", "another cost for a while"}) {
     CAPTURE(way);
     ON_EVERY_ENGINE(q);
     fair_by(q, FairBy::time);
@@ -111,7 +154,8 @@ TEST_CASE("by time, what was charged before a tenant was made level does not com
     REQUIRE(run(q, 600'000) == "a");
     const LeaseReply under_way = q.lease_all({.want = 2});  // and they are expected to take as long
     REQUIRE(under_way.deliveries.size() == 2);
-    const bool has_had = way == "has had a turn in its pool", in_pool = has_had || way == "has room in its pool";
+    const bool has_had = way == "has had a turn in its pool",
+               in_pool = has_had || way == "has room in its pool";
     const bool waits = in_pool || way == "is freed";
     if (waits) fill(q, "a", 4);
     const PolicyValue paused{PolicyKey::paused, 1, 0, {}}, pool{PolicyKey::pool, 0, 0, "p"};

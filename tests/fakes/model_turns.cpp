@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <utility>
 
 namespace fq::test {
 
@@ -31,10 +32,11 @@ ModelTurns::Node& ModelTurns::at(const std::string& path) {
 
 void ModelTurns::unready(const std::string& leaf, int64_t now_ms) {
   Node& node = at(leaf);
+  const bool was_idle = node.gathers;
   node.count -= 1;
   if (node.count == 0) node.gathers = node.blocked = false;
   settle(leaf);
-  note_idle(leaf, 0, now_ms);
+  if (!was_idle) note_idle(leaf, 0, now_ms);
 }
 
 bool ModelTurns::has_gathered(const Node& node, int64_t now_ms) const {
@@ -44,8 +46,9 @@ bool ModelTurns::has_gathered(const Node& node, int64_t now_ms) const {
 void ModelTurns::gather(const std::string& leaf, int64_t since_ms, int64_t now_ms) {
   Node& node = at(leaf);
   node.since_ms = since_ms;
-  node.gathers = !has_gathered(node, now_ms);
+  const bool was_idle = std::exchange(node.gathers, !has_gathered(node, now_ms));
   look_again(leaf, now_ms);
+  if (node.gathers && !was_idle) note_idle(leaf, 0, now_ms);
 }
 
 std::optional<int64_t> ModelTurns::gathers_since(const std::string& leaf) const {

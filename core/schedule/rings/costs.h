@@ -61,7 +61,8 @@ class Costs {
   void note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const;
 
   /// Nothing is ready or runs in this leaf any more, but for `running` messages that are about to end: nodes
-  /// that have nothing else are idle from now on.
+  /// that have nothing else are idle from now on. Needs: not idle until now, or what it owes is forgiven no
+  /// sooner than from now on; while its messages gather it is.
   void note_idle(Txn& txn, uint32_t leaf, int64_t now_ms, uint32_t running = 0) const;
 
  private:

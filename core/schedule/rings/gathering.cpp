@@ -16,7 +16,7 @@ constexpr uint32_t kAskedMax = 64;
 
 }  // namespace
 
-bool Gathering::is_waiting(uint32_t i) const { return (region_.tenant(i).blocks & kBlockGather) != 0; }
+bool Gathering::is_waiting(uint32_t i) const { return is_gathering(region_.tenant(i)); }
 
 int64_t Gathering::oldest_ms(uint32_t i) const {
   LaneWalk<MessageKind> walk(MessageKind{&region_}, region_.tenant(i).lane);
@@ -71,9 +71,14 @@ void Gathering::look_again(Txn& txn, uint32_t i, int64_t now_ms) const {
   const SharedTerms& terms = region_.root.terms;
   if (is_inner(tenant)) return;
   const bool waits = terms.linger_ms > 0 && tenant.lane.count != 0 && tenant.lane.count < terms.batch_max;
-  const int64_t since_ms = !waits ? 0 : is_waiting(i) ? gathers_since_ms(tenant) : oldest_ms(i);
-  if (waits && window_end_ms(region_, since_ms) > now_ms) return close(txn, i, since_ms);
-  if (is_waiting(i)) open(txn, i, now_ms);
+  const bool was_waiting = is_waiting(i);
+  const int64_t since_ms = !waits ? 0 : was_waiting ? gathers_since_ms(tenant) : oldest_ms(i);
+  if (waits && window_end_ms(region_, since_ms) > now_ms) {
+    close(txn, i, since_ms);
+    if (!was_waiting) Costs(region_).note_idle(txn, i, now_ms);
+  } else if (was_waiting) {
+    open(txn, i, now_ms);
+  }
 }
 
 }  // namespace fq

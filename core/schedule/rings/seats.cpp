@@ -17,8 +17,8 @@ uint64_t ticks_within(uint32_t weight_milli, uint64_t turn) {
   return turn / kCostPerTick * weight_milli + turn % kCostPerTick * weight_milli / kCostPerTick;
 }
 
-/// Of a tag that was charged for a run: `took` instead of `expected` ticks; what was too much is taken back as far
-/// as it still stands.
+/// Of a tag that was charged for a run: `took` instead of `expected` ticks; what was too much is taken back
+/// as far as it still stands.
 class Correction {
  public:
   Correction(uint32_t weight_milli, uint64_t expected, uint64_t took, uint64_t stands) {

@@ -23,8 +23,8 @@
 // lie in the past by what was taken back, which is made up, and in a pool that lacked room by turns that were
 // missed, which are not: of a seat that may be late Place::refund tells how much is the former.
 // A tag that was behind and has been made level (of who comes again, or could not be served for a while) owes
-// nothing for runs that are under way, and so gets nothing back for them: expected_ticks is what of their charge
-// still stands in the tag.
+// nothing for runs that are under way, and so gets nothing back for them: expected_ticks is what of their
+// charge still stands in the tag.
 //
 // A seat is taken and left at the change that makes the difference (the first message, the last one, park,
 // unpark), never found by a scan. See T1 in tenant.h.
@@ -104,8 +104,9 @@ constexpr uint64_t turn_of_ticks(uint32_t weight_milli, uint64_t ticks) {
   const uint64_t weight = std::max<uint64_t>(1, weight_milli);
   return ticks / weight * kCostPerTick + ticks % weight * kCostPerTick / weight;
 }
-/// What the clock shows once a seat of this tag is served. What its runs will cost that have not ended is only
-/// expected, and may be taken back: whoever comes meanwhile would wait until all of that is used after all.
+/// What the clock shows once a seat of this tag is served. What its runs will cost that have not ended is
+/// only expected, and may be taken back: whoever comes meanwhile would wait until all of that is used after
+/// all.
 constexpr uint64_t clock_after(uint64_t vtime, uint64_t tag, uint32_t weight_milli, uint64_t expected_ticks) {
   const uint64_t expected = expected_ticks == 0 ? 0 : turn_of_ticks(weight_milli, expected_ticks);
   return std::max(vtime, tag - std::min(tag, expected));
@@ -117,10 +118,9 @@ inline bool is_seated(const Tenant& tenant) { return (tenant.flags & kTenantSeat
 inline bool is_used(const Tenant& tenant) { return (tenant.flags & kTenantUsed) != 0; }
 inline bool can_be_served(const Tenant& tenant) { return !is_parked(tenant) && tenant.lane.count != 0; }
 
+inline bool is_gathering(const Tenant& leaf) { return (leaf.blocks & kBlockGather) != 0; }
 /// Of what there is something, unless a limit is in the way.
-inline bool has_something(const Tenant& tenant) {
-  return tenant.lane.count != 0 && (tenant.blocks & kBlockGather) == 0;
-}
+inline bool has_something(const Tenant& tenant) { return tenant.lane.count != 0 && !is_gathering(tenant); }
 
 inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
   const unsigned others = tenant.flags.get() & ~unsigned{flag};
@@ -205,8 +205,8 @@ class Seats {
   void reseat(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   Opened<Lane> ring_of(Txn& txn, const Tenant& tenant) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
-  /// Its tag has been made level, or so far ahead of that: of what is only expected of runs under way no more than
-  /// that can be taken back.
+  /// Its tag has been made level, or so far ahead of that: of what is only expected of runs under way no more
+  /// than that can be taken back.
   void let_stand(Txn& txn, Tenant& tenant, uint64_t ahead) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
   uint64_t begin_of_turn(uint32_t tenant) const;

@@ -45,7 +45,10 @@ local function gather_again(call, n, gathers, now)
   local did = n.own.blocked or false
   set_gathering(call, n, gathers)
   if gathers == did then return end
-  if gathers then return settle(call, n.own, n) end
+  if gathers then
+    settle(call, n.own, n)
+    return note_idle(call, n, 0, now)
+  end
   bell.open(call, n.path)
   settle(call, n.own, n, costs.of_group(call, n.own, now), now, true)
 end
@@ -83,15 +86,16 @@ function M.ready(call, n, bytes, at)
   settle(call, own, n, cost, at, opens)
 end
 
--- One fewer, without a turn.
+-- One fewer, without a turn. While they gather it has been idle all the time: what it owes goes on to be forgiven from then.
 function M.unready(call, n, at)
+  local was_idle = n.own.blocked
   n.own.count = n.own.count - 1
   if n.own.count == 0 then
     list(call, 'tn', n.path, false)
     if n.own.blocked then set_gathering(call, n, false) end
   end
   settle(call, n.own, n)
-  note_idle(call, n, 0, at)
+  if not was_idle then note_idle(call, n, 0, at) end
 end
 
 -- What it has gathers from its oldest on, which is ready since then.
