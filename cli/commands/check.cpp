@@ -6,6 +6,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"
+#include "cli/terminal/signals.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
@@ -61,11 +62,16 @@ std::string human_of(const std::string& queue, const CheckReport& report) {
 
 Result<Exit> run_check(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
-  const CheckRequest request{.repair = arguments.has("repair"), .alone = session.queue_named()};
+  CheckRequest request{.repair = arguments.has("repair"), .alone = session.queue_named()};
+  if (request.repair) request.interrupt = &catch_signals();
   const auto check = [&](const std::string& name, Queue& queue) -> Result<Exit> {
     Result<CheckReport> checked = queue.check(request);
     // What was done before it failed, say.
     for (const std::string& notice : queue.take_notices()) say(notice);
+    if (!checked && request.interrupt != nullptr && request.interrupt->raised()) {
+      say(checked.error().text);
+      die_by_caught_signal();
+    }
     FQ_TRY_SET(const CheckReport report, std::move(checked));
     const bool json = session.format() == Format::json;
     FQ_TRY(session.out().write(json ? json_of(name, report) : human_of(name, report)));

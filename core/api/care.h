@@ -22,11 +22,11 @@ struct CheckReport {
   uint64_t messages_cancelled = 0;  // by the repair: nothing of them is left to deliver
 };
 
-/// Signals come through as long as nothing has been changed, and all that it looks at is still there then.
+/// Signals come through between its steps, and all that it looks at is still there then.
 struct CheckRequest {
   bool repair = false;  // what is damaged is set aside, and the report is of what is there then
   bool alone = false;   // no other queue is checked with it: what those tell of this one is asked there
-  bool holds_signals = false;  // something is to be told before they come
+  Interrupt* interrupt = nullptr;  // ends it between two steps; what a repair has done by then is told
 };
 
 struct BackupRequest {

@@ -71,8 +71,14 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
 }
 
 Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
-  const bool signals = !request.holds_signals;
-  return request.repair ? RedisRepair(shard_, signals).run() : RedisCheck(shard_, signals).run();
+  if (!request.repair) return RedisCheck(shard_, request.interrupt).run();
+  return RedisRepair(shard_, request.interrupt).run(repaired_);
+}
+
+std::vector<std::string> RedisQueue::take_notices() {
+  std::vector<std::string> notices = leases_.take_notices();
+  for (std::string& each : std::exchange(repaired_, {})) notices.push_back(std::move(each));
+  return notices;
 }
 
 /// Of tenants that have nothing each call finds a few only.

@@ -127,7 +127,7 @@ class RedisQueue final : public Queue {
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }
   Schedules* schedules() override { return &schedules_; }
-  std::vector<std::string> take_notices() override { return leases_.take_notices(); }
+  std::vector<std::string> take_notices() override;
 
   // What it is made of, for a queue of which it is one shard.
   Result<void> forget_idle();
@@ -158,6 +158,7 @@ class RedisQueue final : public Queue {
   RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
   const std::string name_;
+  std::vector<std::string> repaired_;  // by a repair that failed then
   const ServerAccess access_;
   const int64_t events_ms_;
   const std::shared_ptr<const OpenMoveTarget> open_target_;

@@ -140,7 +140,10 @@ checked_until() {
   echo "$? $(cat "$work/out")"
 }
 is 'a check too' '130 ' "$(checked_until INT)"
-is 'and a repair that has nothing to tell yet' '143 ' "$(checked_until TERM --repair)"
+is 'and a repair' '143 fq: interrupted; another repair does the rest' "$(checked_until TERM --repair)"
+rmdir "$FQ_SPOOL/queues/long/damaged" 2>/dev/null
+is 'which tells what it has done' '130 fq: repaired: damaged/: is missing; made anew fq: interrupted; another repair does the rest' \
+  "$(checked_until INT --repair | xargs)"
 # What cancels many ends too, and tells how much of it is done.
 env --default-signal=INT "$FQ" -q long cancel --all --yes >"$work/out" 2>"$work/err" & canceller=$!
 cancels() { [ "$(fq -q long stats --json | jq .cancelled)" -gt 0 ]; }

@@ -90,6 +90,36 @@ TEST_CASE("a live queue whose journal was flipped says so in fq check, exit 65, 
   CHECK(contains(check.out + check.err, std::filesystem::path(file).filename().string()));
 }
 
+TEST_CASE(
+    "a repair that ends behind one of its steps leaves the rest, and what is left of messages, to another") {
+  Spool spool;
+  const std::vector<Stored> records = fill_files(spool);
+  const std::string input = spool.directory() + "/long";
+  std::ofstream(input) << std::string(100'000, 'l');
+  spool.says({"push", "--file", input});
+  for (const char* behind : {"x", "y", "z"})
+    spool.push(behind);  // damage of the last record could be a crash
+  const std::string blob = std::filesystem::directory_iterator(spool.queue("blobs"))->path().stem();
+  const std::string file = spool.journal_files().front();
+  // Its name is lost with its record.
+  flip_bit(file, records.back().end + kRecordHeaderBytes + 20, 3);
+  Child repair = spool.start_stopping_at("repair.stepped:1", {"check", "--repair"});
+  REQUIRE(repair.stopped());
+  const bool is_told = GENERATE(true, false);
+  if (!is_told) repair.send(SIGKILL);
+  if (is_told) repair.send(SIGINT);
+  repair.send(SIGCONT);
+  const Outcome ended = repair.end();
+  CHECK(ended.signal == (is_told ? SIGINT : SIGKILL));
+  CHECK(contains(ended.err, "fq: repaired: ") == is_told);
+  CHECK(contains(ended.err, "fq: interrupted; another repair does the rest") == is_told);
+  CHECK(std::filesystem::exists(spool.queue("blobs/" + blob)));
+  for (const Stored& each : records) CHECK(spool.payloads().count(each.payload) == 1);
+  CHECK(spool.fq({"check", "--repair"}).exit == 0);
+  CHECK(std::filesystem::exists(spool.queue("damaged/" + blob + ".blob")));
+  spool.check_clean();
+}
+
 TEST_CASE("a delivery whose record is damaged costs that message and the next one is served") {
   Spool spool;
   const std::vector<Stored> records = fill_files(spool);

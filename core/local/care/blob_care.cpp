@@ -8,6 +8,7 @@
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/fault_point.h"
+#include "core/engine/interruption.h"
 #include "core/engine/signals_allowed.h"
 
 namespace fq {
@@ -64,18 +65,18 @@ Result<std::optional<uint64_t>> BlobCare::item_position_of(uint64_t id) {
 }
 
 /// It may take as long as a disk needs for 1 GiB.
-Result<std::unique_ptr<File>> BlobCare::read_whole(const MessageItem& item, bool signals) {
-  const SignalsAllowed allowed(signals);
+Result<std::unique_ptr<File>> BlobCare::read_whole(const MessageItem& item) {
+  const SignalsAllowed allowed(true);
   return open_whole_blob(disk(), item);
 }
 
 /// Looks at one message's blob. It may end, move, or get another payload meanwhile.
-Result<void> BlobCare::check_blob(FoundMessage& user, Checked& checked, bool signals) {
+Result<void> BlobCare::check_blob(FoundMessage& user, Checked& checked) {
   for (int attempt = 0; attempt < kLookTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(user));
     if (readable && !messages_.item().blob) return {};
     Result<std::unique_ptr<File>> whole =
-        readable ? read_whole(messages_.item(), signals) : Error{ErrorKind::bad_data, "", 0};
+        readable ? read_whole(messages_.item()) : Error{ErrorKind::bad_data, "", 0};
     if (whole.ok()) return {};
     if (!is_told(whole.error())) return std::move(whole).error();
     FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
@@ -145,18 +146,21 @@ Result<void> BlobCare::each_output(const VisitOutput& visit) {
   }
 }
 
-Result<void> BlobCare::check(Checked& checked, bool signals) {
+Result<void> BlobCare::check(Checked& checked, Interrupt* interrupt) {
   FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
   std::vector<FoundMessage> users;
   uint32_t next_slot = 0;
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
-    for (FoundMessage& user : users) FQ_TRY(check_blob(user, checked, signals));
+    for (FoundMessage& user : users) {
+      FQ_TRY(unless_interrupted(interrupt));
+      FQ_TRY(check_blob(user, checked));
+    }
   }
   std::optional<Error> fault;
   FQ_TRY(each_output([&](uint64_t id, const MessageItem* item) {
     if (item == nullptr || !item->blob) return;
-    const Result<std::unique_ptr<File>> whole = read_whole(*item, signals);
+    const Result<std::unique_ptr<File>> whole = read_whole(*item);
     if (whole.ok()) return;
     if (!is_told(whole.error())) fault = whole.error();
     checked.report.findings.add("damage: " + message_object(id) + ": the output of one of its steps " +

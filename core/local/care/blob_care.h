@@ -28,7 +28,7 @@ class BlobCare : private Linked {
       : Linked(link), messages_(messages), mutator_(mutator) {}
 
   /// The payloads of all messages.
-  Result<void> check(Checked& checked, bool signals);
+  Result<void> check(Checked& checked, Interrupt* interrupt);
   /// The bytes of lost payloads are kept, and their messages cancelled.
   Result<void> set_aside(const Checked& found, CheckReport& report);
   Result<Orphans> find_orphans(OrphanFate fate);
@@ -44,8 +44,8 @@ class BlobCare : private Linked {
   Result<void> each_output(const VisitOutput& visit);
   Result<bool> find_blob_users(std::vector<FoundMessage>& found, uint32_t& next_slot);
   Result<std::optional<uint64_t>> item_position_of(uint64_t id);
-  Result<void> check_blob(FoundMessage& user, Checked& checked, bool signals);
-  Result<std::unique_ptr<File>> read_whole(const MessageItem& item, bool signals);
+  Result<void> check_blob(FoundMessage& user, Checked& checked);
+  Result<std::unique_ptr<File>> read_whole(const MessageItem& item);
   static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
 

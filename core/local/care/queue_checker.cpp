@@ -84,13 +84,13 @@ Result<void> QueueChecker::find_unread(std::span<const TableFile> files, uint64_
   return {};
 }
 
-Result<Checked> QueueChecker::check_settled(bool signals) {
+Result<Checked> QueueChecker::check_settled(Interrupt* interrupt) {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
     uint32_t before = 0;
     uint32_t after = 0;
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
-    Result<Checked> checked = check_once(signals);
+    Result<Checked> checked = check_once(interrupt);
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
     // Also one that was given back before, and is taken out of the directory only now.
     const bool went = before != after || (!checked.ok() && checked.error().sys == ENOENT);
@@ -103,7 +103,7 @@ Result<Checked> QueueChecker::check_settled(bool signals) {
   }
 }
 
-Result<Checked> QueueChecker::check_once(bool signals) {
+Result<Checked> QueueChecker::check_once(Interrupt* interrupt) {
   FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   Checked checked;
   CheckReport& report = checked.report;
@@ -112,7 +112,7 @@ Result<Checked> QueueChecker::check_once(bool signals) {
   FQ_TRY_SET(const Now now, SegmentCopy(link_, *live).make());
   std::vector<std::string> faults;
   try {
-    const SignalsAllowed allowed(signals);
+    const SignalsAllowed allowed(true);
     Gate alone(*live, clock(), object());
     alone.apply_pending();
     while (alone.fire_timers(now, 1024)) {
@@ -126,8 +126,8 @@ Result<Checked> QueueChecker::check_once(bool signals) {
   // durable yet. What is durable stays where it is now until it is given back.
   FQ_TRY_SET(const std::vector<TableFile> files, files_.all());
   // The rest takes seconds for a long queue.
-  const SignalsAllowed allowed(signals);
-  const ReplayUntil until{copy.tail, copy.applied_end};
+  const SignalsAllowed allowed(true);
+  const ReplayUntil until{copy.tail, copy.applied_end, interrupt};
   rebuilt->set_private(true);
   FQ_TRY(initialise_segment(*rebuilt));
   {
@@ -170,9 +170,9 @@ Result<Checked> QueueChecker::check_once(bool signals) {
   return checked;
 }
 
-Result<Checked> QueueChecker::check_all(bool signals) {
-  FQ_TRY_SET(Checked checked, check_settled(signals));
-  FQ_TRY(blobs_.check(checked, signals));
+Result<Checked> QueueChecker::check_all(Interrupt* interrupt) {
+  FQ_TRY_SET(Checked checked, check_settled(interrupt));
+  FQ_TRY(blobs_.check(checked, interrupt));
   FQ_TRY(files_.find_worn_headers(checked.report));
   FQ_TRY(files_.find_lost_secret(checked.report));
   return checked;

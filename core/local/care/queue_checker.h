@@ -17,8 +17,8 @@ class QueueChecker : private Linked {
   QueueChecker(Link& link, BlobCare& blobs, JournalFiles& files)
       : Linked(link), blobs_(blobs), files_(files) {}
 
-  /// `signals`: they come through where nothing but its own memory is changed.
-  Result<Checked> check_all(bool signals);
+  /// Signals come through where nothing but its own memory is changed; `interrupt`, or null, ends it there.
+  Result<Checked> check_all(Interrupt* interrupt);
 
  private:
   static void forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage);
@@ -26,8 +26,8 @@ class QueueChecker : private Linked {
                              const ScanResult& scan, std::vector<JournalDamage>& damage);
   Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
                            std::vector<JournalDamage>& damage);
-  Result<Checked> check_once(bool signals);
-  Result<Checked> check_settled(bool signals);
+  Result<Checked> check_once(Interrupt* interrupt);
+  Result<Checked> check_settled(Interrupt* interrupt);
 
   BlobCare& blobs_;
   JournalFiles& files_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
+#include "core/base/fault_point.h"
 #include "core/base/text/counted.h"
 #include "core/base/text/size.h"
+#include "core/engine/interruption.h"
 // fq, this room.
 #include "core/local/files/queue_directory.h"
 
@@ -74,6 +76,7 @@ Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, Ch
     uint32_t oldest = 0;
     FQ_TRY(locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
     if (oldest > last) break;
+    FQ_TRY(unless_interrupted(interrupt_));
     FQ_TRY_SET(const Housekeeper::Given given, housekeeper_.give_back_oldest(compacted, false));
     if (given == Housekeeper::Given::gone) continue;
     ++kept;
@@ -95,6 +98,7 @@ Result<void> Repairer::set_damage_aside(const Checked& found, uint32_t last, Che
   for (const std::string& name : ours) static_cast<void>(disk().remove(name));
   report.repairs = before;
   Error why = std::move(done).error();
+  if (why.sys == EINTR) return why;
   why.text += before.empty() ? "; nothing was repaired or changed" : "; the rest was not repaired";
   return why;
 }
@@ -134,11 +138,23 @@ Result<bool> Repairer::repair_once(const Checked& found, CheckReport& report) {
   return true;
 }
 
-/// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
-Result<void> Repairer::clear_orphans(bool keep, CheckReport& report) {
-  keep = keep || header().loose_blobs.of_damage.peek() != 0;
+/// Whether payloads of no message may be what is left of messages whose records were lost: also for who comes
+/// after a repair that ended early.
+Result<void> Repairer::keep_orphans(bool keep) {
+  return locked([&]() -> Result<void> {
+    Txn txn = store().begin();
+    txn.set(header().loose_blobs.of_damage, keep ? 1 : 0);
+    txn.commit();
+    return {};
+  });
+}
+
+/// Payloads of no message: removed, or put aside where they are to be kept.
+Result<void> Repairer::clear_orphans(CheckReport& report) {
+  const bool keep = header().loose_blobs.of_damage.peek() != 0;
   FQ_TRY_SET(const BlobCare::Orphans orphans,
              blobs_.find_orphans(keep ? BlobCare::OrphanFate::kept : BlobCare::OrphanFate::removed));
+  if (keep && orphans.known) FQ_TRY(keep_orphans(false));
   if (orphans.count == 0) return {};
   report.repairs.add(counted(orphans.count, "payload") + " of no message " +
                      (keep ? "kept in damaged/" : "removed"));
@@ -158,24 +174,29 @@ Result<void> Repairer::make_directories(CheckReport& report) {
   return {};
 }
 
-/// Into `done` what was repaired, also where it then fails. Signals wait from there on: it is to be told.
-Result<Checked> Repairer::repair(CheckReport& done, bool signals) {
+/// Into `done` what was repaired, also where it then fails.
+Result<Checked> Repairer::repair(CheckReport& done) {
   FQ_TRY(make_directories(done));
   FQ_TRY(files_.mend(done));
-  FQ_TRY_SET(Checked found, checker_.check_all(signals && done.repairs.empty()));
-  bool damaged = false;  // records were lost, and with them the names of their payloads
+  FQ_TRY_SET(Checked found, checker_.check_all(interrupt_));
   for (int round = 0; round < kRounds && !found.is_well(); ++round) {
-    damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
+    // Records are lost, and with them the names of their payloads: known before, to who comes after a death
+    // in between, and in a segment that is made anew. One that is not whole is not written to.
+    const bool lost = !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
+    if (lost && found.segment_is_whole) FQ_TRY(keep_orphans(true));
     FQ_TRY_SET(const bool changed, repair_once(found, done));
+    FQ_POINT("repair.stepped");
+    if (lost) FQ_TRY(keep_orphans(true));
     if (!changed) break;
-    FQ_TRY_SET(found, checker_.check_all(signals && done.repairs.empty()));
+    FQ_TRY_SET(found, checker_.check_all(interrupt_));
   }
-  FQ_TRY(clear_orphans(damaged || found.differs(), done));
+  if (found.differs()) FQ_TRY(keep_orphans(true));
+  FQ_TRY(clear_orphans(done));
   return found;
 }
 
-Result<Checked> Repairer::look(bool signals) {
-  FQ_TRY_SET(Checked found, checker_.check_all(signals));
+Result<Checked> Repairer::look() {
+  FQ_TRY_SET(Checked found, checker_.check_all(interrupt_));
   FQ_TRY_SET(const BlobCare::Orphans orphans, blobs_.find_orphans(BlobCare::OrphanFate::told));
   if (orphans.count != 0) {
     found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
@@ -187,13 +208,10 @@ Result<Checked> Repairer::look(bool signals) {
 
 Result<CheckReport> Repairer::check(const CheckRequest& request) {
   CheckReport done;
-  const bool signals = !request.holds_signals;
-  Result<Checked> checked = request.repair ? repair(done, signals) : look(signals);
+  interrupt_ = request.interrupt;
+  Result<Checked> checked = request.repair ? repair(done) : look();
   if (!checked.ok()) {
-    // Told before the error, which would hide it.
-    for (const std::string& line : done.repairs.lines) notice("repaired: " + line);
-    if (done.repairs.count > done.repairs.lines.size())
-      notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
+    for (std::string& each : notices_of(done.repairs)) notice(std::move(each));
     return std::move(checked).error();
   }
   CheckReport& report = checked->report;

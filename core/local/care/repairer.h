@@ -42,10 +42,11 @@ class Repairer : private Linked {
   Result<void> cancel_unreadable(CheckReport& report);
   Result<void> make_segment_anew(CheckReport& report);
   Result<bool> repair_once(const Checked& found, CheckReport& report);
-  Result<void> clear_orphans(bool keep, CheckReport& report);
+  Result<void> keep_orphans(bool keep);
+  Result<void> clear_orphans(CheckReport& report);
   Result<void> make_directories(CheckReport& report);
-  Result<Checked> repair(CheckReport& done, bool signals);
-  Result<Checked> look(bool signals);
+  Result<Checked> repair(CheckReport& done);
+  Result<Checked> look();
 
   Mutator& mutator_;
   Compactor& compactor_;
@@ -53,6 +54,7 @@ class Repairer : private Linked {
   BlobCare& blobs_;
   JournalFiles files_;
   QueueChecker checker_;
+  Interrupt* interrupt_ = nullptr;
 };
 
 }  // namespace fq

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/engine/interruption.h"
 #include "core/journal/read_record.h"
 // fq, this room.
 #include "core/local/shared/apply.h"
@@ -19,6 +20,7 @@ class Replayer {
 
   Result<void> visit(const ScannedRecord& record) {
     if (record.header.position >= until_.tail) return {};
+    FQ_TRY(unless_raised(until_.interrupt));
     note_file(record);
     FQ_TRY(end_push_step(record));
     if (record.header.type == RecordType::pushed && record.header.position >= until_.applied_end) return {};

@@ -6,6 +6,7 @@
 #pragma once
 
 // fq, below us.
+#include "core/api/interrupt.h"
 #include "core/journal/journal.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
@@ -26,7 +27,8 @@ Result<void> initialise_segment(Store& store);
 /// their record is durable, everything else with the record.
 struct ReplayUntil {
   uint64_t tail = UINT64_MAX;
-  uint64_t applied_end = UINT64_MAX;  // pushed records from here on are passed over
+  uint64_t applied_end = UINT64_MAX;     // pushed records from here on are passed over
+  const Interrupt* interrupt = nullptr;  // ends it where it is: an Error
 };
 
 /// Applies the journal's records. Needs: an initialised store that no other process sees.

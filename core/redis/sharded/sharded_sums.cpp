@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <map>
+// fq, below us.
+#include "core/engine/interruption.h"
 
 namespace fq {
 
@@ -227,13 +229,10 @@ Result<void> ShardedSums::check_purses(const CheckRequest& request, CheckReport&
 }
 
 /// One that has lost what it begins with is damaged, and no other for that.
-Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
-  CheckReport report;
-  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
+Result<void> ShardedSums::check_shards(const CheckRequest& request, CheckReport& report) {
+  return shards_.for_each([&](size_t shard) -> Result<void> {
     const std::string front = "shard " + std::to_string(shard) + ": ";
-    CheckRequest of_one = request;
-    of_one.holds_signals = request.holds_signals || !report.repairs.empty();
-    Result<CheckReport> checked = shards_.at(shard).check(of_one);
+    Result<CheckReport> checked = shards_.at(shard).check(request);
     if (!checked && says_lost_root(checked.error())) {
       report.findings.add(front + checked.error().text);
       return {};
@@ -247,9 +246,16 @@ Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
     report.repairs.append(front, some.repairs);
     report.set_aside.append(front, some.set_aside);
     return {};
-  }));
-  FQ_TRY(check_purses(request, report));
-  return report;
+  });
+}
+
+Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
+  CheckReport report;
+  Result<void> checked = check_shards(request, report);
+  if (checked) checked = check_purses(request, report);
+  if (checked) return report;
+  for (std::string& each : notices_of(report.repairs)) shards_.notice(std::move(each));
+  return std::move(checked).error();
 }
 
 }  // namespace fq

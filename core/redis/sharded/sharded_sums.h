@@ -21,6 +21,7 @@ class ShardedSums {
   Result<void> forget_places(size_t shard, ExplainReply& reply);
   using Totals = std::map<std::string, Purses::Total>;
   void tell_totals(const Totals& totals, ExplainReply& reply);
+  Result<void> check_shards(const CheckRequest& request, CheckReport& report);
   Result<void> check_purses(const CheckRequest& request, CheckReport& report);
 
   Shards& shards_;

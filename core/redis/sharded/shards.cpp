@@ -97,7 +97,7 @@ bool Shards::has_away_notice() const {
 }
 
 std::vector<std::string> Shards::take_notices() {
-  std::vector<std::string> notices;
+  std::vector<std::string> notices = std::exchange(notices_, {});
   for (const std::unique_ptr<RedisQueue>& queue : queues_) {
     if (!queue) continue;
     std::vector<std::string> some = queue->take_notices();

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,9 +23,9 @@ namespace fq {
 /// A shard that has something is visited once in so many visits of a client for each shard there is.
 inline constexpr uint32_t kTurnsPerShard = 16;
 
-/// It did not answer, or has no time: others may.
+/// It did not answer, or has no time: others may. Who was told to end asks no others.
 inline bool is_away(const Error& error) {
-  return error.kind == ErrorKind::later || error.kind == ErrorKind::io;
+  return error.sys != EINTR && (error.kind == ErrorKind::later || error.kind == ErrorKind::io);
 }
 
 /// Likewise, or it has lost what it begins with, which keeps nobody from the others.
@@ -90,7 +91,8 @@ class Shards {
   bool is_attended() const { return is_attended_; }
   /// Whether it is time to say so.
   bool has_away_notice() const;
-  /// Of the shards that were met, and of those that are away.
+  void notice(std::string text) { notices_.push_back(std::move(text)); }
+  /// Those, of the shards that were met, and of those that are away.
   std::vector<std::string> take_notices();
   int64_t patience_ms() const { return access_.place.poll_ms; }
   Bells* bells() const { return access_.bells.get(); }
@@ -133,6 +135,7 @@ class Shards {
   std::map<size_t, Undone> undone_;  // those that are let alone
   AwayList away_;                    // of an attended one
   int64_t told_away_ms_ = 0;
+  std::vector<std::string> notices_;
 };
 
 /// Places in a list by shard, each in the order of the list.

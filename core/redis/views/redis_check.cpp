@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 // fq, below us.
-#include "core/engine/signals_allowed.h"
+#include "core/engine/interruption.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
@@ -35,7 +35,7 @@ Result<void> RedisCheck::look_at(const std::vector<std::string>& names, std::str
 }
 
 Result<Reply> RedisCheck::look(const std::vector<std::string_view>& arguments) {
-  { const SignalsAllowed now(signals_); }
+  FQ_TRY(unless_interrupted(interrupt_));
   return shard_.look(arguments);
 }
 

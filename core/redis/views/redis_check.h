@@ -17,8 +17,8 @@ namespace fq {
 /// Once used.
 class RedisCheck {
  public:
-  /// `signals`: they come through between its calls.
-  RedisCheck(Shard& shard, bool signals) : shard_(shard), signals_(signals) {}
+  /// Signals come through between its calls, and `interrupt`, or null, ends it there.
+  RedisCheck(Shard& shard, const Interrupt* interrupt) : shard_(shard), interrupt_(interrupt) {}
 
   Result<CheckReport> run();
 
@@ -32,7 +32,7 @@ class RedisCheck {
   Result<void> compare_tenants();
 
   Shard& shard_;
-  bool signals_;
+  const Interrupt* interrupt_;
   CheckReport report_;
   std::set<std::string> seen_;          // a walk over keys may show one twice
   std::array<uint64_t, 5> found_ = {};  // by state

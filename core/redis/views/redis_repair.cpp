@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 // fq, below us.
-#include "core/engine/signals_allowed.h"
+#include "core/engine/interruption.h"
 // fq, this room.
 #include "core/redis/records/packing.h"
 #include "core/redis/views/redis_check.h"
@@ -32,7 +32,13 @@ size_t depth_of(const std::string& path) {
 
 }  // namespace
 
-Result<CheckReport> RedisRepair::run() {
+Result<CheckReport> RedisRepair::run(std::vector<std::string>& notices) {
+  Result<CheckReport> report = mend_all();
+  if (!report) notices = notices_of(done_);
+  return report;
+}
+
+Result<CheckReport> RedisRepair::mend_all() {
   FQ_TRY(mend_places());
   FQ_TRY_SET(const Words messages, names_of("m:"));
   FQ_TRY(mend_in_pages("messages", messages));
@@ -46,7 +52,7 @@ Result<CheckReport> RedisRepair::run() {
   }
   FQ_TRY_SET(const Words purses, names_of("pu:"));
   FQ_TRY(mend_in_pages("purses", purses));
-  FQ_TRY_SET(CheckReport report, RedisCheck(shard_, signals_ && done_.empty()).run());
+  FQ_TRY_SET(CheckReport report, RedisCheck(shard_, interrupt_).run());
   report.repairs = std::move(done_);
   for (const std::string& line : remarks_.lines) report.remarks.add(line);
   return report;
@@ -57,6 +63,7 @@ Result<RedisRepair::Words> RedisRepair::names_of(std::string_view begin) {
   std::set<std::string> found;  // a walk over keys may show one twice
   std::string cursor = "0";
   do {
+    FQ_TRY(unless_interrupted(interrupt_));
     FQ_TRY_SET(const std::vector<std::string> names, shard_.keys(cursor));
     for (const std::string& name : names) {
       if (name.starts_with(begin)) found.insert(name.substr(begin.size()));
@@ -78,7 +85,7 @@ Result<RedisRepair::Words> RedisRepair::whole_names_of(std::initializer_list<std
 Result<Reply> RedisRepair::repair(std::string_view what, const Words& arguments) {
   std::vector<std::string_view> words = {what};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  { const SignalsAllowed now(signals_ && done_.empty()); }
+  FQ_TRY(unless_interrupted(interrupt_));
   FQ_TRY_SET(Reply reply, shard_.change("repair", words, Shard::Lost::is_repeated));
   for (const Reply& line : reply.at(1).at(0).items) done_.add(line.text);
   return reply;

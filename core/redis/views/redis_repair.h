@@ -21,14 +21,15 @@ namespace fq {
 /// Once used.
 class RedisRepair {
  public:
-  /// `signals`: they come through between its calls until something is done.
-  RedisRepair(Shard& shard, bool signals) : shard_(shard), signals_(signals) {}
+  /// Signals come through between its calls, and `interrupt`, or null, ends it there.
+  RedisRepair(Shard& shard, const Interrupt* interrupt) : shard_(shard), interrupt_(interrupt) {}
 
-  /// What was done, and what is not well all the same.
-  Result<CheckReport> run();
+  /// What was done, and what is not well all the same. Where it fails, what was done by then is in `notices`.
+  Result<CheckReport> run(std::vector<std::string>& notices);
 
  private:
   using Words = std::vector<std::string>;
+  Result<CheckReport> mend_all();
   Result<Words> names_of(std::string_view begin);
   Result<Words> whole_names_of(std::initializer_list<std::string_view> begins);
   Result<Reply> repair(std::string_view what, const Words& arguments);
@@ -44,7 +45,7 @@ class RedisRepair {
   Result<bool> write_counts(const std::string& changes, const std::map<std::string, std::string>& tenants);
 
   Shard& shard_;
-  bool signals_;
+  const Interrupt* interrupt_;
   CountedLines done_, remarks_;
 };
 
