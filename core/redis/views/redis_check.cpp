@@ -77,12 +77,18 @@ Result<void> RedisCheck::compare_tenants() {
   return {};
 }
 
-/// What is told where the next page begins.
+/// What is told where the next page begins. A page may show again what another one did.
 Result<void> RedisCheck::look_in_pages(std::string_view what) {
+  std::set<std::string> told;
+  const auto add = [&](const Reply& lines, CountedLines& to) {
+    for (const Reply& line : lines.items) {
+      if (told.insert(line.text).second) to.add(line.text);
+    }
+  };
   for (std::string from = "0"; !from.empty();) {
     FQ_TRY_SET(const Reply reply, look({what, from}));
-    for (const Reply& fault : reply.at(1).at(2).items) report_.findings.add(fault.text);
-    for (const Reply& remark : reply.at(1).at(5).items) report_.remarks.add(remark.text);
+    add(reply.at(1).at(2), report_.findings);
+    add(reply.at(1).at(5), report_.remarks);
     from = reply.at(1).at(4).text;
   }
   return {};

@@ -83,20 +83,21 @@ function M.messages(call, args)
   return {text.num(call.ops), states, faults, found, done}
 end
 
--- from. reply: likewise, of those that the index names and that have no record, and at last where the next page begins ('':
--- nowhere).
+-- from: a place in the index, and the id there. reply: likewise, of those that the index names behind that and that have no
+-- record, and at last where the next page begins ('': nowhere). What ends meanwhile takes nobody out of a page.
 local PAGE = 512
 function M.index(call, args)
-  local faults, from = {}, tonumber(args[2])
-  local page = redis.call('ZRANGE', call.tag .. 'i', from, from + PAGE - 1)
-  for _, member in ipairs(page) do
-    local id = queues.id_of(member)
+  local faults, at, last = {}, string.match(args[2], '^(%S+) (%d+)$')
+  local page = pages.behind(call.tag .. 'i', at or '-inf', tonumber(last or 0), PAGE)
+  for _, each in ipairs(page) do
+    local id = each[2]
     if not store.find(call, id) then
       local is_there = store.is_unreadable(call, id)
       faults[#faults + 1] = 'message ' .. text.num(id) .. ': its record ' .. (is_there and 'cannot be read' or 'is missing')
     end
   end
-  return {text.num(call.ops), {}, faults, {}, #page == PAGE and text.num(from + PAGE) or ''}
+  local tail = page[PAGE]
+  return {text.num(call.ops), {}, faults, {}, tail and tail[1] .. ' ' .. text.num(tail[2]) or ''}
 end
 
 -- What of it does not agree with its ring, with that of its parent, and with what it has ready.
