@@ -178,7 +178,7 @@ std::string place_text(const Explanation& of) {
     if (!text.empty()) text += "; ";
     text += std::to_string(*of.ahead) + " of its tenant before it";
   }
-  if (of.limited) text += std::string(text.empty() ? "" : "; ") + "later, since those use up a limit";
+  if (of.limited) text += (text.empty() ? "" : "; ") + std::string("when a limit allows it");
   return text;
 }
 

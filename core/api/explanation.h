@@ -64,7 +64,8 @@ struct Explanation {
   std::optional<uint64_t> ahead;      // ready ones of its tenant before it
   std::optional<uint64_t> place;      // from 1, if nothing else comes and nothing changes
   std::optional<uint64_t> place_max;  // where that is far: at the latest
-  bool limited = false;               // those before it use up a limit that holds for it: it comes later
+  // Those before it use up a limit that holds for it: it comes behind all that can start.
+  bool limited = false;
   ServedBy by = ServedBy::turn;
   std::vector<FairnessBound> bounds;                                // from its tenant upwards
   uint64_t ready = 0, delayed = 0, leased = 0, held = 0, dead = 0;  // of a tenant

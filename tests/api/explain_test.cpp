@@ -23,6 +23,26 @@ std::vector<Explanation> next(QueueFixture& q, size_t n, const std::string& tena
   return reply->next;
 }
 
+/// What is told to come next is what is served next, and then comes what a limit keeps.
+void check_told_order(QueueFixture& q, const std::string& tenant = "") {
+  const std::vector<Explanation> told = next(q, 100, tenant);
+  std::vector<Explanation> each;
+  for (const Explanation& one : told) each.push_back(explain(q, *one.id).value());
+  LeaseRequest request = timed_lease(100);
+  request.tenant = tenant;
+  const std::vector<Delivery> served = q.lease_all(request).deliveries;
+  REQUIRE(told.size() > served.size());
+  for (size_t i = 0; i < told.size(); ++i) {
+    CAPTURE(i, number(*told[i].id));
+    const bool limited = i >= served.size();
+    CHECK(told[i].limited == limited);
+    if (!limited) CHECK(served[i].id == told[i].id);
+    if (!tenant.empty()) continue;
+    CHECK(each[i].limited == limited);
+    CHECK(each[i].place == i + 1);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("what waits for its turn only has a place") {
@@ -156,6 +176,87 @@ TEST_CASE("what is told to come next is what is served next") {
     CHECK(d.id == one.id);
     CHECK(d.tenant == one.tenant);
     q.ack(d);
+  }
+}
+
+TEST_CASE("who waits for a limit that those before it use up comes behind all that can start") {
+  ON_EVERY_ENGINE(q);
+  q.set("a", PolicyKey::rate, 1, 3'600'000);
+  std::vector<MessageId> a, b;
+  for (int i = 0; i < 3; ++i) {
+    a.push_back(q.push("a", "x"));
+    b.push_back(q.push("b", "x"));
+  }
+  CHECK(why(q, a[0]) == "ready, place 1, behind 0");
+  CHECK(why(q, b[0]) == "ready, place 2, behind 0");
+  CHECK(why(q, b[2]) == "ready, place 4, behind 2");
+  CHECK(why(q, a[1]) == "ready, place 5, behind 1, limited");
+  CHECK(why(q, a[2]) == "ready, place 6, behind 2, limited");
+  check_told_order(q);
+}
+
+TEST_CASE("the turns of an account go to those of it that can start") {
+  ON_EVERY_ENGINE(q);
+  const bool by_rank = GENERATE(false, true);
+  if (by_rank) q.set_policy([](Settings& settings) { settings.scope = Scope::queue; });
+  q.set("x/a", PolicyKey::concurrency, 1);
+  for (const char* tenant : {"x/a", "x/b", "y", "z"}) q.push_many(tenant, 4);
+  q.set("z", PolicyKey::concurrency, 2);
+  check_told_order(q);
+}
+
+TEST_CASE("an account's limit is used up by all that is below it, and so is a pool by its members") {
+  ON_EVERY_ENGINE(q);
+  Settings settings;
+  settings.scope = GENERATE(Scope::tenant, Scope::queue);
+  const PoolRule pool{"p", {{PolicyKey::concurrency, 3, 0, {}}}};
+  REQUIRE(q.door().policy_load({values_of(settings), {}, {pool}}, {.inode = 9}).ok());
+  for (const char* tenant : {"x/b", "y", "z"})
+    REQUIRE(q.door().policy_set(tenant, {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+  q.set("x", PolicyKey::concurrency, 4);
+  for (const char* tenant : {"x/a", "x/b", "y", "z", "free"}) q.push_many(tenant, 4);
+  check_told_order(q, GENERATE("", "x"));
+}
+
+TEST_CASE("a place that is far is not told too early, whatever limit those before it use up") {
+  ON_EVERY_ENGINE(q);
+  const auto latest = [&](MessageId id) {
+    const Explanation told = explain(q, id).value();
+    return told.place ? told.place : told.place_max;
+  };
+  SECTION("its own") {
+    q.set("a", PolicyKey::concurrency, 100);
+    q.set("a", PolicyKey::weight, 10'000);
+    q.push_many("a", 599);
+    const MessageId id = q.push("a", "x");
+    q.push_many("b", 300);
+    REQUIRE(latest(id).has_value());
+    CHECK(*latest(id) >= 900);
+  }
+  SECTION("that of its account") {
+    q.set("x", PolicyKey::concurrency, 300);
+    q.set("y", PolicyKey::weight, 3'000);
+    q.push_many("x/a", 69);
+    const MessageId starts = q.push("x/a", "x");
+    q.push_many("x/a", 129);
+    const MessageId limited = q.push("x/a", "x");
+    q.push_many("x/b", 250);
+    q.push_many("y", 1'500);
+    CHECK(latest(limited).value_or(2'000) >= 1'899);
+    REQUIRE(latest(starts).has_value());
+    CHECK(*latest(starts) >= 555);
+  }
+  SECTION("that of a pool") {
+    const PoolRule pool{"p", {{PolicyKey::concurrency, 300, 0, {}}}};
+    REQUIRE(q.door().policy_load({{}, {}, {pool}}, {.inode = 9}).ok());
+    for (const char* tenant : {"x", "z"})
+      REQUIRE(q.door().policy_set(tenant, {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+    q.set("y", PolicyKey::weight, 3'000);
+    q.push_many("x", 199);
+    const MessageId limited = q.push("x", "x");
+    q.push_many("z", 250);
+    q.push_many("y", 1'500);
+    CHECK(latest(limited).value_or(2'000) >= 1'899);
   }
 }
 

@@ -37,6 +37,7 @@ inline std::string said_of(const std::optional<Explanation>& explained) {
   std::string text(name_of(explained->state));
   if (explained->place) text += ", place " + std::to_string(*explained->place);
   if (explained->ahead) text += ", behind " + std::to_string(*explained->ahead);
+  if (explained->limited) text += ", limited";
   for (const std::string& reason : reasons) text += ", " + reason;
   return text;
 }
@@ -44,6 +45,26 @@ inline std::string said_of(const std::optional<Explanation>& explained) {
 inline std::string explained_by(Queue& engine, MessageId id) {
   const Result<ExplainReply> reply = engine.explain({.id = id, .tenant = {}});
   return reply.ok() ? said_of(reply->subject) : reply.error().text;
+}
+
+/// What is served next there, by the model's ids: `models`, by the engine's. With "?": when a limit allows
+/// it.
+inline std::string next_of(Queue& engine, const std::string& tenant,
+                           const std::map<MessageId, MessageId>& models) {
+  const Result<ExplainReply> reply = engine.explain({.id = {}, .tenant = tenant, .next = 500});
+  if (!reply.ok()) return reply.error().text;
+  std::string text;
+  for (const Explanation& each : reply->next)
+    text += std::to_string(number(models.at(*each.id))) + (each.limited ? "? " : " ");
+  return text;
+}
+
+inline std::string next_of(const Model& model, const std::string& tenant) {
+  const Model::Outlook outlook = model.outlook(tenant);
+  std::string text;
+  for (size_t i = 0; i < outlook.ids.size(); ++i)
+    text += std::to_string(number(outlook.ids[i])) + (i < outlook.starting ? " " : "? ");
+  return text;
 }
 
 /// An engine that keeps a journal holds what it has against what that makes of it. Nothing, or what differs.

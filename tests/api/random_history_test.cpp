@@ -344,6 +344,9 @@ class History {
     equal(steps_of(*engine_, engine_id), steps_of(*model_->find(model_id)), "steps");
     equal(explained_by(*engine_, engine_id), said_of(model_->explain(model_id)),
           "explain " + std::to_string(number(model_id)));
+    const std::string tenant = std::vector{"", "a", "b", "b/z", "c"}[pushed_ % 5];
+    equal(next_of(*engine_, tenant, {ids_.begin(), ids_.end()}), next_of(*model_, tenant),
+          "next of " + tenant);
   }
 
   std::mt19937_64 random_;

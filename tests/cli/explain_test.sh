@@ -98,10 +98,12 @@ is 'a held one of another queue: where to ask for what keeps it' 1 \
 # What those before it use up.
 for payload in 1 2 3; do fq push -q used -t slow $payload >/dev/null; fq push -q used -t free $payload >/dev/null; done
 fq tenant set -q used slow rate=1/h
-is 'of those that come next' '1 false,2 false,3 true,4 false,5 true,6 false' \
+is 'of those that come next' '1 false,2 false,4 false,6 false,3 true,5 true' \
   "$(fq explain -q used --json | jq -r '"\(.id) \(.limited)"' | paste -sd,)"
 is 'and in words' 2 "$(fq explain -q used | grep -c 'its turn, when a limit allows it')"
-is 'of one' '5th to be served; 2 of its tenant before it; later, since those use up a limit' "$(fq explain -q used 5 | sed -n 's/^place  *//p')"
+is 'of one' '6th to be served; 2 of its tenant before it; when a limit allows it' \
+  "$(fq explain -q used 5 | sed -n 's/^place  *//p')"
+is 'who can start does not wait for it' '4th to be served; 2 of its tenant before it' "$(fq explain -q used 6 | sed -n 's/^place  *//p')"
 is 'of the first of all' '1st to be served; 0 of its tenant before it' "$(fq explain -q used 1 | sed -n 's/^place  *//p')"
 printf '[queue.used.tenant."*"]\npool = "p"\n[queue.used.pool.p]\nconcurrency = 2\n' >"$FQ_SPOOL/fq.toml"
 is 'a pool is used up by others too' '1 2' "$(fq explain -q used --json | jq -r 'select(.limited == false).id' | paste -sd' ')"

@@ -119,6 +119,13 @@ class Model {
   /// Those that are ready at `path` and below, in the order in which they would be served; what is limited
   /// comes last, by tenant.
   std::vector<MessageId> ready(std::string_view path) const;
+  /// Of those that no limit keeps now first all that would start, one after the other, then the others in
+  /// turns.
+  struct Outlook {
+    std::vector<MessageId> ids;
+    size_t starting = 0;
+  };
+  Outlook outlook(std::string_view path) const;
 
   Clock& clock;
   Settings settings;
@@ -134,6 +141,8 @@ class Model {
   const ModelTurns& turns() const { return turns_; }
 
  private:
+  /// That have turns at `path` and below. `start`: each uses up its limits.
+  std::vector<MessageId> turns_at(std::string_view path, bool start) const;
   Delivery deliver(Message& message, const LeaseRequest& request, bool more);
   /// The first of a leaf that is ready.
   Message* first_of(const std::string& leaf);

@@ -113,11 +113,15 @@ std::optional<Explanation> Model::explain(MessageId id) {
   if (will_start) turns_.add_reasons(leaf, clock.boot_ms(), wall_minus_boot_ms, explained.reasons);
   for (Reason& reason : explained.reasons) tell_running(reason);
   if (explained.state != State::ready) return explained;
-  const std::vector<MessageId> order = ready("");
-  const auto place = std::find(order.begin(), order.end(), id);
+  const std::vector<MessageId> all = ready("");
   const auto of_tenant = [&](MessageId other) { return find(other)->info.tenant == explained.tenant; };
-  explained.ahead = static_cast<uint64_t>(std::count_if(order.begin(), place, of_tenant));
-  if (explained.reasons.empty()) explained.place = static_cast<uint64_t>(place - order.begin()) + 1;
+  explained.ahead =
+      static_cast<uint64_t>(std::count_if(all.begin(), std::find(all.begin(), all.end(), id), of_tenant));
+  if (!explained.reasons.empty()) return explained;
+  const Outlook outlook = this->outlook("");
+  const auto place = std::find(outlook.ids.begin(), outlook.ids.end(), id) - outlook.ids.begin();
+  explained.place = static_cast<uint64_t>(place) + 1;
+  explained.limited = static_cast<size_t>(place) >= outlook.starting;
   return explained;
 }
 
@@ -143,11 +147,11 @@ Result<ExplainReply> ModelQueue::explain(const ExplainRequest& request) {
     reply.subject = model.explain(*request.id);
     return reply;
   }
-  for (const MessageId id : model.ready(request.tenant)) {
-    Explanation one = *model.explain(id);
-    if (!one.reasons.empty()) continue;
-    one.place = reply.next.size() + 1;
-    if (reply.next.size() < request.next) reply.next.push_back(std::move(one));
+  const Model::Outlook outlook = model.outlook(request.tenant);
+  for (size_t i = 0; i < std::min(outlook.ids.size(), request.next); ++i) {
+    Explanation& one = reply.next.emplace_back(*model.explain(outlook.ids[i]));
+    one.place = i + 1;
+    one.limited = i >= outlook.starting;
   }
   return reply;
 }

@@ -49,20 +49,35 @@ Model::Message* Model::next(std::string_view path) {
   return leaf.empty() ? nullptr : firsts.at(leaf);
 }
 
-std::vector<MessageId> Model::ready(std::string_view path) const {
+std::vector<MessageId> Model::turns_at(std::string_view path, bool start) const {
   Model served = *this;
   std::vector<MessageId> ids;
   while (Message* message = served.next(path)) {
-    served.turns_.charge(message->info.tenant + "/", path, message->info.payload->size());
+    const std::string leaf = message->info.tenant + "/";
+    served.turns_.charge(leaf, path, message->info.payload->size());
+    if (start) served.turns_.started(leaf, clock.boot_ms());
     message->info.state = State::leased;
     ids.push_back(message->info.id);
   }
+  return ids;
+}
+
+Model::Outlook Model::outlook(std::string_view path) const {
+  Outlook found{turns_at(path, true), 0};
+  found.starting = found.ids.size();
+  const std::set<MessageId> starting(found.ids.begin(), found.ids.end());
+  for (const MessageId id : turns_at(path, false))
+    if (!starting.contains(id)) found.ids.push_back(id);
+  return found;
+}
+
+std::vector<MessageId> Model::ready(std::string_view path) const {
+  std::vector<MessageId> ids = turns_at(path, false);
   std::vector<Message> limited;
-  std::copy_if(served.messages.begin(), served.messages.end(), std::back_inserter(limited),
-               [&](const auto& m) {
-                 return m.info.state == State::ready && is_below(m.info.tenant, path) &&
-                        turns_.is_blocked(m.info.tenant + "/");
-               });
+  std::copy_if(messages.begin(), messages.end(), std::back_inserter(limited), [&](const auto& m) {
+    return m.info.state == State::ready && is_below(m.info.tenant, path) &&
+           turns_.is_blocked(m.info.tenant + "/");
+  });
   std::sort(limited.begin(), limited.end(), [](const Message& a, const Message& b) {
     return a.info.tenant != b.info.tenant ? a.info.tenant < b.info.tenant : is_before(a, b);
   });

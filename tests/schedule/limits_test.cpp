@@ -46,24 +46,27 @@ TEST_CASE("what could start now is what does") {
   const Schedule schedule = q.schedule();
   Starts thought(schedule.region(), q.now);
   size_t would_start = 0;
-  Preview preview(schedule, kRootTenant);
-  while (const std::optional<SlotIndex> slot = preview.next())
-    would_start += thought.start(schedule.messages().entry(*slot).tenant);
+  Preview preview(schedule, kRootTenant, &thought);
+  while (preview.next()) ++would_start;
   CHECK(would_start == 8);  // 3 of a, 5 of b
   CHECK(starts(q) == would_start);
   q.wait_until(q.now + 20'000);
   CHECK(Starts(schedule.region(), q.now).left(q.entry(6).tenant) == 1);
 }
 
-TEST_CASE("a pool counts a start that is thought of once, also where an account and a tenant of it are members") {
+TEST_CASE(
+    "a pool counts a start that is thought of once, also where an account and a tenant of it are members") {
   ScheduleFixture q;
   const PolicyValue member{PolicyKey::pool, 0, 0, "p"};
   q.load_rules({{"a", {member}}, {"a/*", {member}}}, {{"p", {{PolicyKey::concurrency, 3, 0, {}}}}});
   q.push("a/x", 4);
   const Schedule schedule = q.schedule();
   Starts thought(schedule.region(), q.now);
-  for (int i = 0; i < 3; ++i) CHECK(thought.start(q.entry(1).tenant));
-  CHECK(!thought.start(q.entry(1).tenant));
+  for (uint64_t left = 3; left > 0; --left) {
+    CHECK(thought.left(q.entry(1).tenant) == left);
+    thought.start(q.entry(1).tenant);
+  }
+  CHECK(thought.left(q.entry(1).tenant) == 0);
 }
 
 }  // namespace fq::test

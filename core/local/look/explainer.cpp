@@ -2,10 +2,11 @@
 // of the lock.
 #include "core/local/look/explainer.h"
 
+// System.
+#include <unordered_set>
 // fq, below us.
 #include "core/base/host_name.h"
 #include "core/schedule/look/preview.h"
-#include "core/schedule/look/starts.h"
 
 namespace fq {
 
@@ -117,18 +118,16 @@ Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t
     gate().fire_timers(gate().now());
     const std::optional<TenantIndex> from = schedule().tenants().find(path);
     if (!from) return {};
-    Preview preview(schedule(), *from);
     Starts starts(schedule().region(), gate().now().boot_ms);
-    for (; count < seen.size(); ++count) {
-      const std::optional<SlotIndex> slot = preview.next();
-      if (!slot) return {};
-      const Entry& entry = schedule().messages().entry(*slot);
-      SeenNext& one = seen[count];
+    in_order(*from, seen.size(), starts, [&](SlotIndex slot, bool starts_now, ServedBy by) {
+      const Entry& entry = schedule().messages().entry(slot);
+      SeenNext& one = seen[count++];
       one.id = MessageId{entry.id.get()};
-      one.limited = !starts.start(entry.tenant);
-      one.by = served_by(preview.by());
+      one.limited = !starts_now;
+      one.by = by;
       one.tenant.filled(schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
-    }
+      return false;
+    });
     return {};
   }));
   std::vector<Explanation> next(count);
@@ -231,26 +230,54 @@ void Explainer::tell_state(const Snapshot& snapshot, std::span<const uint64_t> w
   found.reasons.push_back(std::move(reason));
 }
 
+/// First comes all that starts now, as far as that uses up no limit; then, in turns, what a limit keeps by
+/// then, as if there was none. The turns of these are asked for once more, and those that have had one are
+/// passed over. Returns how many start now that had none then; none: that is not known, since there are more
+/// than `most`, or `visit` has said that it is enough.
+template <class Visit>
+std::optional<uint64_t> Explainer::in_order(TenantIndex from, size_t most, Starts& starts, Visit&& visit) {
+  std::unordered_set<uint32_t> started;
+  size_t count = 0;
+  Preview now(schedule(), from, &starts);
+  while (count < most) {
+    const std::optional<SlotIndex> slot = now.next();
+    if (!slot) break;
+    ++count;
+    started.insert(static_cast<uint32_t>(*slot));
+    if (visit(*slot, true, served_by(now.by()))) return std::nullopt;
+  }
+  if (count == most) return std::nullopt;
+  Preview later(schedule(), from);
+  while (count < most) {
+    const std::optional<SlotIndex> slot = later.next();
+    if (!slot) break;
+    if (started.erase(static_cast<uint32_t>(*slot)) != 0) continue;
+    ++count;
+    if (visit(*slot, false, served_by(later.by()))) return std::nullopt;
+  }
+  return started.size();
+}
+
 void Explainer::find_place(SlotIndex slot, Explanation& found) {
   const uint32_t leaf = schedule().messages().entry(slot).tenant;
-  Preview preview(schedule(), kRootTenant);
   Starts starts(schedule().region(), gate().now().boot_ms);
   starts_left_ = starts.left(leaf);
-  uint64_t ahead = 0;
-  for (size_t place = 1; place <= kExactPlaces; ++place) {
-    const std::optional<SlotIndex> served = preview.next();
-    if (!served) return;
-    const bool starts_now = starts.start(schedule().messages().entry(*served).tenant);
-    if (*served == slot) {
-      found.limited = !starts_now;
-      found.place = place;
-      found.ahead = ahead;
-      found.by = served_by(preview.by());
-      return;
-    }
-    if (schedule().messages().entry(*served).tenant == leaf) ++ahead;
-  }
-  found.limited = starts.left(leaf) == 0;
+  shared_left_ = starts.left_shared(leaf);
+  uint64_t ahead = 0, place = 0;
+  overtaking_ =
+      in_order(kRootTenant, kExactPlaces, starts, [&](SlotIndex served, bool starts_now, ServedBy by) {
+        ++place;
+        if (served != slot) {
+          if (schedule().messages().entry(served).tenant == leaf) ++ahead;
+          return false;
+        }
+        found.limited = !starts_now;
+        found.place = place;
+        found.ahead = ahead;
+        found.by = by;
+        return true;
+      });
+  if (!found.place) found.limited = starts.left(leaf) == 0;
 }
 
 /// Counted in any case, and copied while there is room.

@@ -13,6 +13,7 @@
 #include <utility>
 // fq, below us.
 #include "core/schedule/look/rivals.h"
+#include "core/schedule/look/starts.h"
 // fq, this room.
 #include "core/local/consume/reaper.h"
 #include "core/local/read/parts.h"
@@ -68,6 +69,8 @@ class Explainer : private Linked {
 
   // explainer.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
   void see(TenantIndex node, bool with_reasons, Seen& seen);
+  template <class Visit>
+  std::optional<uint64_t> in_order(TenantIndex from, size_t most, Starts& starts, Visit&& visit);
   void find_place(SlotIndex slot, Explanation& found);
   void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked);
   // and behind it
@@ -106,6 +109,9 @@ class Explainer : private Linked {
   bool counts_turns_ = false;  // each message costs one of its tenant's turns
   bool among_own_ = false;     // it was pushed to the path of an inner node itself
   uint64_t starts_left_ = 0;   // how many of its tenant could start now
+  uint64_t shared_left_ = 0;   // as far as what it shares with others says
+  /// How many start before it although their turns come behind it; none: nobody knows.
+  std::optional<uint64_t> overtaking_;
   std::vector<Full> full_;
 };
 

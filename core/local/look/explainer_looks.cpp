@@ -124,6 +124,7 @@ Result<void> Explainer::scan_rivals(Explanation& found) {
   uint64_t turns = found.ahead.value_or(0) + 1;
   std::string path = found.tenant;
   bool own = among_own_;
+  bool all_start = true;  // none of them uses up a limit
   for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
     std::optional<Rivals> rivals;
     SeenName parent;
@@ -131,9 +132,12 @@ Result<void> Explainer::scan_rivals(Explanation& found) {
                     [&](uint32_t from, uint32_t to) {
                       if (from == 0) {
                         rivals = rivals_of(path, own, turns);
-                        if (rivals)
+                        if (rivals) {
+                          const Starts starts(schedule().region(), gate().now().boot_ms);
+                          all_start = all_start && turns <= starts.left_at(rivals->node());
                           parent.filled(
                               schedule().tenants().path_copy(TenantIndex{rivals->parent()}, parent.bytes));
+                        }
                       }
                       if (rivals) rivals->look(schedule().region(), from, to);
                     }));
@@ -145,7 +149,12 @@ Result<void> Explainer::scan_rivals(Explanation& found) {
     own = false;
   }
   const bool waits = found.id && found.state == State::ready && !found.place && found.reasons.empty();
-  if (waits && counts_turns_) found.place_max = turns;
+  if (!waits || !counts_turns_) return {};
+  if (all_start && turns <= shared_left_) {
+    found.place_max = turns;
+  } else if (overtaking_) {
+    found.place_max = turns + *overtaking_;
+  }
   return {};
 }
 

@@ -38,18 +38,21 @@ void add(const StatsRow& more, StatsRow& sum) {
   add(more.acked_per_s.value_or(Rates()), sum.acked_per_s);
 }
 
-/// One after the other of each: what comes next over all of them nobody knows.
+/// One after the other of each: what comes next over all of them nobody knows, but that what a limit keeps
+/// comes behind what can start.
 std::vector<Explanation> in_turns(std::vector<std::vector<Explanation>> lists, size_t n) {
   std::vector<Explanation> found;
   bool is_any = true;
-  for (size_t i = 0; is_any && found.size() < n; ++i) {
+  for (size_t i = 0; is_any; ++i) {
     is_any = false;
     for (std::vector<Explanation>& list : lists) {
-      if (i >= list.size() || found.size() >= n) continue;
+      if (i >= list.size()) continue;
       is_any = true;
       found.push_back(std::move(list[i]));
     }
   }
+  std::stable_partition(found.begin(), found.end(), [](const Explanation& each) { return !each.limited; });
+  if (found.size() > n) found.erase(found.begin() + static_cast<ptrdiff_t>(n), found.end());
   return found;
 }
 
@@ -140,7 +143,8 @@ Result<std::vector<Attendee>> ShardedSums::attendees() {
 }
 
 /// A place in one shard is none in the queue; so late it comes at the latest if each shard has its turns,
-/// where they are counted, and no later than all that is ready.
+/// where they are counted, and no later than all that is ready: behind that where a limit keeps it, since all
+/// that starts in other shards comes before it.
 Result<void> ShardedSums::forget_places(size_t shard, ExplainReply& reply) {
   for (Explanation& each : reply.next) each.place.reset();
   const uint64_t bound = kTurnsPerShard * shards_.count();
@@ -154,7 +158,8 @@ Result<void> ShardedSums::forget_places(size_t shard, ExplainReply& reply) {
     if (!is_counted) return {};
     FQ_TRY_SET(const StatsRow all, of_queue());
     const uint64_t in_turns = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
-    subject.place_max = std::min(in_turns, std::max(place, all.ready));
+    subject.place_max =
+        subject.limited ? std::max(place, all.ready) : std::min(in_turns, std::max(place, all.ready));
   }
   return {};
 }

@@ -130,7 +130,14 @@ Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
   found.limited = told.at(10).number == 1;
   found.by = served_by(told.at(11).text);
   FQ_TRY(find_running(found.reasons));
-  FQ_TRY(scan_rivals(found, told.at(12).number == 1, found.by == ServedBy::turn));
+  FQ_TRY_SET(const Before before, scan_rivals(found, told.at(12).number == 1));
+  if (found.state != State::ready || found.place || !found.reasons.empty())
+    return std::optional(std::move(found));
+  if (before.all_start && before.turns <= static_cast<uint64_t>(number_in(told.at(17)))) {
+    found.place_max = before.turns;
+  } else if (told.at(16).number >= 0) {
+    found.place_max = std::min(kTurnsCountMax, before.turns + static_cast<uint64_t>(told.at(16).number));
+  }
   return std::optional(std::move(found));
 }
 
@@ -158,7 +165,7 @@ Result<std::optional<Explanation>> RedisExplain::of_tenant(const std::string& pa
   found.reasons = reasons_of(told.at(2));
   FQ_TRY(find_running(found.reasons));
   FQ_TRY(add_below(path, found));
-  FQ_TRY(scan_rivals(found, false, false));
+  FQ_TRY(scan_rivals(found, false));
   return std::optional(std::move(found));
 }
 
@@ -197,11 +204,12 @@ Result<void> RedisExplain::add_blocked(const std::string& path, ExplainReply& re
 
 /// From its tenant up: what each other gets between two turns, and of a message how many turns there are
 /// before its own. Of those beside it that cannot be served now nothing is known here.
-Result<void> RedisExplain::scan_rivals(Explanation& found, bool among_own, bool counts_turns) {
-  uint64_t turns = found.ahead.value_or(0) + 1;
+Result<RedisExplain::Before> RedisExplain::scan_rivals(Explanation& found, bool among_own) {
+  Before result{.turns = found.ahead.value_or(0) + 1};
+  uint64_t& turns = result.turns;
   bool own = among_own;
   for (std::string path = found.tenant; !path.empty();) {
-    uint64_t weight = 0, heaviest = 0, before = 0;
+    uint64_t weight = 0, heaviest = 0, before = 0, left = 0;
     for (uint64_t from = 0, more = 1; more == 1; from += kIdsPerCall / 2) {
       FQ_TRY_SET(const Reply reply,
                  shard_.look({"rivals", path, own ? "1" : "0", std::to_string(turns), std::to_string(from)}));
@@ -210,15 +218,15 @@ Result<void> RedisExplain::scan_rivals(Explanation& found, bool among_own, bool 
       weight = static_cast<uint64_t>(told.at(1).number);
       heaviest = std::max(heaviest, static_cast<uint64_t>(told.at(2).number));
       before = std::min(kTurnsCountMax, before + static_cast<uint64_t>(number_in(told.at(3))));
+      left = static_cast<uint64_t>(number_in(told.at(4)));
     }
+    result.all_start = result.all_start && turns <= left;
     found.bounds.push_back({path, own, weight == 0 ? 0 : (heaviest + weight - 1) / weight});
     turns = std::min(kTurnsCountMax, turns + before);
     if (!own) path.resize(path.find('/') == std::string::npos ? 0 : path.rfind('/'));
     own = false;
   }
-  const bool waits = found.id && found.state == State::ready && !found.place && found.reasons.empty();
-  if (waits && counts_turns) found.place_max = turns;
-  return {};
+  return result;
 }
 
 Result<ExplainReply> RedisExplain::explain(const ExplainRequest& request) {

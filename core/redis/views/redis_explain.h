@@ -22,12 +22,17 @@ class RedisExplain {
   Result<ExplainReply> explain(const ExplainRequest& request);
 
  private:
+  /// What is served up to and including a message, at the most.
+  struct Before {
+    uint64_t turns;
+    bool all_start = true;  // these use up no limit of its tenant, nor of an account
+  };
   Result<std::optional<Explanation>> of_message(MessageId id);
   Result<std::optional<Explanation>> of_tenant(const std::string& path);
   Result<std::vector<Explanation>> next(const std::string& path, size_t n);
   Result<void> add_blocked(const std::string& path, ExplainReply& reply);
   Result<void> add_below(const std::string& path, Explanation& found);
-  Result<void> scan_rivals(Explanation& found, bool among_own, bool counts_turns);
+  Result<Before> scan_rivals(Explanation& found, bool among_own);
   std::vector<Reason> reasons_of(const Reply& told) const;
   Result<void> find_running(std::vector<Reason>& reasons);
   Result<void> add_running(std::string_view list, Reason& reason);

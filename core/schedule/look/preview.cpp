@@ -17,8 +17,10 @@ namespace fq {
 struct Preview::Node {
   using Place = std::pair<uint64_t, uint64_t>;  // tag, sequence
 
-  Node(const Region& in, uint32_t index)
+  Node(const Region& in, uint32_t at, const Starts* thought)
       : region(in),
+        index(at),
+        starts(thought),
         tenant(in.tenant(index)),
         joins(tenant.joins),
         vtime(tenant.vtime),
@@ -40,12 +42,13 @@ struct Preview::Node {
 
   uint32_t next(uint32_t depth) {
     if (depth > kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+    if (starts != nullptr && starts->left_at(index) == 0) return kNoIndex;
     if (messages) return messages->next();
     for (;;) {
       auto [place, child] = take_seat();
       if (child == nullptr) return kNoIndex;
       const uint32_t slot = child->next(depth + 1);
-      if (slot == kNoIndex) continue;  // see kSomePools
+      if (slot == kNoIndex) continue;  // see kSomePools; or a limit is used up
       const Cost cost = Costs(region).of(region.entry(slot));
       const uint32_t weight = child->tenant.weight_milli;
       // As Seats::charge.
@@ -72,10 +75,12 @@ struct Preview::Node {
     }
     if (seat == kNoIndex) return {place, nullptr};
     waiting->next();
-    return {place, std::make_unique<Node>(region, seat)};
+    return {place, std::make_unique<Node>(region, seat, starts)};
   }
 
   const Region& region;
+  uint32_t index;
+  const Starts* starts;
   const Tenant& tenant;
   uint64_t joins;
   uint64_t vtime;
@@ -88,16 +93,16 @@ struct Preview::Node {
   std::map<Place, std::unique_ptr<Node>> served;
 };
 
-Preview::Preview(const Schedule& schedule, TenantIndex from) : schedule_(schedule) {
+Preview::Preview(const Schedule& schedule, TenantIndex from, Starts* starts)
+    : schedule_(schedule), from_(static_cast<uint32_t>(from)), starts_(starts) {
   const Region& region = schedule_.region();
-  const auto index = static_cast<uint32_t>(from);
-  if (TenantTree(region).is_blocked(index)) return;
+  if (TenantTree(region).is_blocked(from_)) return;
   if (Ranks(region).rule()) {
-    ranked_ = std::make_unique<RankedPreview>(region, index);
+    ranked_ = std::make_unique<RankedPreview>(region, from_, starts_);
     stamps_ = region.root.terms.stamps;
-    turns_ = Ranks(region).turns_of(index);
+    turns_ = Ranks(region).turns_of(from_);
   } else {
-    root_ = std::make_unique<Node>(region, index);
+    root_ = std::make_unique<Node>(region, from_, starts_);
   }
 }
 
@@ -113,10 +118,16 @@ std::optional<SlotIndex> Preview::next_ranked() {
   return SlotIndex{slot};
 }
 
-std::optional<SlotIndex> Preview::next() {
-  if (ranked_ != nullptr) return next_ranked();
+std::optional<SlotIndex> Preview::next_by_turn() {
   if (root_ == nullptr || root_->is_empty()) return std::nullopt;
   return index_or_none<SlotIndex>(root_->next(0));
+}
+
+std::optional<SlotIndex> Preview::next() {
+  if (starts_ != nullptr && starts_->left(from_) == 0) return std::nullopt;
+  const std::optional<SlotIndex> slot = ranked_ != nullptr ? next_ranked() : next_by_turn();
+  if (slot && starts_ != nullptr) starts_->start(schedule_.messages().entry(*slot).tenant);
+  return slot;
 }
 
 }  // namespace fq

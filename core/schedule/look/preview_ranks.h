@@ -2,7 +2,8 @@
 //
 // Of each inner node only as much of its ring's tree is looked into as is asked for: the candidates for the
 // next turn lie in a heap, seats and subtrees not looked into yet, which stand where their first seat does. A
-// seat whose place changes is put in anew; its old entry further down is known by its version.
+// seat whose place changes is put in anew; its old entry further down is known by its version. What a limit
+// that is used up takes from a seat is seen when its turn comes: until then it stands too far in front.
 #pragma once
 
 // System.
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 // fq, this room.
+#include "core/schedule/look/starts.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/rings/ranked_seats.h"
 
@@ -19,8 +21,13 @@ namespace fq {
 
 class RankedPreview {
  public:
-  RankedPreview(const Region& region, uint32_t index, uint32_t depth = 0)
-      : region_(region), tenant_(region.tenant(index)), open_(open_sets(region.root)), depth_(depth) {
+  RankedPreview(const Region& region, uint32_t index, const Starts* starts, uint32_t depth = 0)
+      : region_(region),
+        tenant_(region.tenant(index)),
+        index_(index),
+        starts_(starts),
+        open_(open_sets(region.root)),
+        depth_(depth) {
     if (depth > kDepthMax) region_damaged("the tenant tree is too deep");
     vtime_ = tenant_.vtime;
     expected_ticks_ = expected_ticks(tenant_);
@@ -37,6 +44,7 @@ class RankedPreview {
 
   /// The message that goes first of those that can be served, or kNoIndex.
   uint32_t peek() {
+    if (starts_ != nullptr && starts_->left_at(index_) == 0) return kNoIndex;
     if (messages_) return messages_->peek();
     const Seat* first = best(false);
     return first == nullptr ? kNoIndex : first->head;
@@ -46,9 +54,7 @@ class RankedPreview {
     if (messages_) return messages_->next();
     Seat* seat = best(by_age);
     if (seat == nullptr) return kNoIndex;
-    if (seat->below == nullptr)
-      seat->below = std::make_unique<RankedPreview>(region_, seat->index, depth_ + 1);
-    const uint32_t slot = seat->below->next(by_age, stamps);
+    const uint32_t slot = below(*seat).next(by_age, stamps);
     if (slot == kNoIndex) region_damaged("a seat has nothing to serve");
     const Cost cost = Costs(region_).of(region_.entry(slot));
     const uint32_t weight = region_.tenant(seat->index).weight_milli;
@@ -149,11 +155,14 @@ class RankedPreview {
     if ((sets & ~(open_ & ~kSomePools)) == 0) {
       seat.head = place.first;
     } else if ((sets & open_) != 0 && !Pools(region_).has_full_pool(at)) {
-      // What goes first of it may lack room.
-      seat.below = std::make_unique<RankedPreview>(region_, i, depth_ + 1);
-      seat.head = seat.below->peek();
+      seat.head = below(seat).peek();  // what goes first of it may lack room
     }
     return seats_.emplace(i, std::move(seat)).first->second;
+  }
+  RankedPreview& below(Seat& seat) {
+    if (seat.below == nullptr)
+      seat.below = std::make_unique<RankedPreview>(region_, seat.index, starts_, depth_ + 1);
+    return *seat.below;
   }
   void take_new_place(Seat& seat) {
     ++seat.version;
@@ -161,14 +170,21 @@ class RankedPreview {
     if (by_age_) by_age_->add(seat);
   }
   Seat* best(bool by_age) {
-    if (!by_age) return by_rank_->first();
     // Only every so many turns go by age, and mostly fewer are asked for.
-    if (!by_age_) by_age_.emplace(*this, true);
-    return by_age_->first();
+    if (by_age && !by_age_) by_age_.emplace(*this, true);
+    for (;;) {
+      Seat* seat = by_age ? by_age_->first() : by_rank_->first();
+      if (seat == nullptr || starts_ == nullptr || starts_->left(region_.entry(seat->head).tenant) != 0)
+        return seat;
+      seat->head = below(*seat).peek();
+      take_new_place(*seat);
+    }
   }
 
   const Region& region_;
   const Tenant& tenant_;
+  const uint32_t index_;
+  const Starts* const starts_;
   const uint64_t open_;
   const uint32_t depth_;
   uint64_t vtime_ = 0, joins_ = 0, expected_ticks_ = 0;

@@ -36,6 +36,7 @@ class Rivals {
     }
   }
 
+  uint32_t node() const { return node_; }
   uint32_t parent() const { return parent_; }
   /// Of all below the parent, until the node has had its last one: at the most.
   uint64_t turns() const { return turns_; }

@@ -2,19 +2,44 @@
 local M = {}
 local PLACES = 512  -- so many turns are looked ahead
 local RIVALS = 512  -- looked at by one call
+local MOST = 2 ^ 53  -- that is counted
 
--- What the next turns are, one after the other: visit(m, node, whether it would start now, by what) until that says
--- true.
+-- Whose turn is next, which it has: its message, by what, and its node.
+local function take_turn(call, top)
+  local node, m = lost.next_turn(call, top)
+  if not node then return nil end
+  local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call, seats.node(call, top)) and 'age' or 'rank'
+  messages.pass_over(call, m, node, top)
+  return m, by, node
+end
+
+-- What is served next, one after the other: visit(m, whether it would start now, by what) until that says true. First comes all
+-- that starts now, as far as that uses up no limit; then, in turns, what a limit keeps by then, as if there was none: the
+-- turns are asked for once more, and who has started has had its own. Returns how many start now that had no turn then;
+-- nil: that is not known, since there are more than `most`, or `visit` has said that it is enough.
 local function walk(call, top, most, visit)
-  local starts = reasons.starts()
-  for _ = 1, most do
-    local node, m = lost.next_turn(call, top)
-    if not node then return end
-    local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call, seats.node(call, top)) and 'age' or 'rank'
-    local starts_now = reasons.start(call, starts, node)
-    messages.pass_over(call, m, node, top)
-    if visit(m, node, starts_now, by) then return end
+  local started, count, overtaking = {}, 0, 0
+  while true do
+    if count == most then return nil end
+    local m, by, node = take_turn(call, top)
+    if not m then break end
+    tree.started(call, node)
+    started[m.id], count, overtaking = true, count + 1, overtaking + 1
+    if visit(m, true, by) then return nil end
   end
+  local again = calls.look({call.root})
+  again.foreseen = call.foreseen
+  while count < most do
+    local m, by = take_turn(again, top)
+    if not m then break end
+    if started[m.id] then
+      overtaking = overtaking - 1
+    else
+      count = count + 1
+      if visit(m, false, by) then return nil end
+    end
+  end
+  return overtaking
 end
 
 -- Of a held one the way by which it waits for itself: it, what it waits for, and so on. Empty: it does not, as far as
@@ -42,7 +67,9 @@ end
 -- id: how it ended, or nothing but that it has not; tenant, state, timer, since when, the process that holds it;
 -- what it waits for; its reasons; how many of its tenant are before it (-1: it has no turns), its place ('': it is
 -- far, or there is none), whether it starts later, and by what its turn is; whether others sit below its path; why its
--- last attempt failed; the way by which it waits for itself.
+-- last attempt failed; the way by which it waits for itself; where that is; where turns are counted, of one that is far:
+-- how many start before it although their turns come behind it (-1: nobody knows), and how many could start as far as what
+-- its tenant shares with others says.
 function M.message(call, args)
   local id = tonumber(args[2])
   local m = store.find(call, id)
@@ -50,28 +77,31 @@ function M.message(call, args)
   local n = seats.node(call, m.path)
   local will_start = m.state == records.READY or m.state == records.DELAYED or m.state == records.HELD
   local why = will_start and reasons.of(call, n) or {}
-  local ahead, place, later, by = -1, '', 0, 'turn'
+  local ahead, place, later, by, overtaking, left, has_kids = -1, '', 0, 'turn', -1, 0, n.kids > 0
   if m.state == records.READY then
     local _, member = queues.place_of(m)
     ahead = redis.call('ZRANK', call.tag .. 'q:' .. m.path, member) or 0
-    local turn, left = 0, reasons.left(call, {}, n)
-    if #why == 0 and ahead >= left then later = 1 end
-    if #why == 0 and ahead < PLACES then
-      walk(call, '', PLACES, function(each, _, starts_now, how)
+    local turn = 0
+    left = math.min(reasons.left_shared(call, n), MOST)
+    if #why == 0 and ahead >= reasons.left(call, n) then later = 1 end
+    if #why == 0 and (ahead < PLACES or later == 1) then
+      overtaking = walk(call, '', PLACES, function(each, starts_now, how)
         turn = turn + 1
         if each.id ~= id then return false end
         place, later, by = text.num(turn), starts_now and 0 or 1, how
         return true
-      end)
+      end) or -1
+      if place == '' and reasons.left(call, n) == 0 then later = 1 end
     end
+    if call.ranked or call.settings.fair_by ~= costs.TURNS then overtaking, left = -1, 0 end
   end
   local ids = {}
   for _, wait in ipairs(m.is_tied and m.state == records.HELD and store.ties(call, m).waits or {}) do
     if not wait.closed then ids[#ids + 1] = text.num(wait.id) end
   end
   return {false, m.path, m.state, text.num(m.timer), text.num(m.since), sessions.is_left_behind(call, m) and 0 or m.pid, ids, why, ahead, place, later, by,
-    n.kids > 0 and 1 or 0, m.expired and 1 or 0, m.state == records.HELD and cycle_of(call, m) or {},
-    sessions.host_of(call, m)}
+    has_kids and 1 or 0, m.expired and 1 or 0, m.state == records.HELD and cycle_of(call, m) or {},
+    sessions.host_of(call, m), overtaking, text.num(left)}
 end
 
 -- path: whether there is such a tenant, what is counted of its own messages, and its reasons.
@@ -85,7 +115,7 @@ end
 -- path, n: of the next turns below it id, tenant, whether each starts later, and by what its turn is.
 function M.next(call, args)
   local found = {}
-  walk(call, args[2], math.min(tonumber(args[3]), PLACES), function(m, _, starts_now, by)
+  walk(call, args[2], math.min(tonumber(args[3]), PLACES), function(m, starts_now, by)
     found[#found + 1] = {text.num(m.id), m.path, starts_now and 0 or 1, by}
   end)
   return found
@@ -134,8 +164,8 @@ function M.stuck(call, args)
 end
 
 -- path, whether its own messages are meant and not the node, turns, from: of those that sit beside it so many behind
--- the first ones: whether there are more; its weight in thousandths, the largest of theirs, and how many turns they
--- have at most before its last.
+-- the first ones: whether there are more; its weight in thousandths, the largest of theirs, how many turns they
+-- have at most before its last, and how many of it could start as far as it says itself.
 function M.rivals(call, args)
   local n, is_own, turns, from = seats.node(call, args[2]), args[3] == '1', tonumber(args[4]), tonumber(args[5])
   local s, p = n, nil
@@ -155,7 +185,8 @@ function M.rivals(call, args)
       look_at(each, each.kids == 0 and each.own.count or math.huge)
     end
   end
-  return {#page == RIVALS and 1 or 0, s.weight, heaviest, text.num(before)}
+  local left = is_own and MOST or math.min(reasons.left_at(call, n), MOST)
+  return {#page == RIVALS and 1 or 0, s.weight, heaviest, text.num(before), text.num(left)}
 end
 
 return M

@@ -1,5 +1,4 @@
--- reasons - what keeps the messages of a tenant from being served now; and what starts use up that are only thought
--- of.
+-- reasons - what keeps the messages of a tenant from being served now; and how many of them it lets start.
 local M = {}
 
 -- Each: kind, the node or pool whose limit it is, how many run and how many may (-1: that is not what is in the
@@ -33,28 +32,22 @@ function M.of(call, n)
   return found
 end
 
--- Starts that are only thought of, held against what limits leave.
-function M.starts() return {} end
-local function each_room(call, n, visit)
-  seats.each_node(call, n, function(each)
-    visit('n' .. each.path, math.min(each.limits.concurrency - each.run, limits.tokens(each.limits, call.now)))
-  end)
+-- How many more of this tenant could start now, if none ends and no time passes: as far as one of its nodes says, what also
+-- counts starts of others (the root, and its pools), and all of them.
+local function left_of(call, l, run) return math.max(0, math.min(l.concurrency - run, limits.tokens(l, call.now))) end
+function M.left_at(call, node) return left_of(call, node.limits, node.run) end
+function M.left_shared(call, n)
+  local left = M.left_at(call, seats.node(call, ''))
   for _, name in ipairs(seats.pools_of(call, n)) do
     local l = pools.of(call, name)
-    visit('p' .. name, math.min(l.concurrency - l.run, limits.tokens(l, call.now)))
+    left = math.min(left, left_of(call, l, l.run))
   end
-end
--- How many more of this tenant could start now.
-function M.left(call, starts, n)
-  local left = math.huge
-  each_room(call, n, function(name, room) left = math.min(left, math.max(0, room - (starts[name] or 0))) end)
   return left
 end
--- One does. False: it cannot, and does not count.
-function M.start(call, starts, n)
-  if M.left(call, starts, n) == 0 then return false end
-  each_room(call, n, function(name) starts[name] = (starts[name] or 0) + 1 end)
-  return true
+function M.left(call, n)
+  local left = M.left_shared(call, n)
+  seats.each_node(call, n, function(each) left = math.min(left, M.left_at(call, each)) end)
+  return left
 end
 
 return M
