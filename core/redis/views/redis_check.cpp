@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 // fq, below us.
 #include "core/engine/interruption.h"
 // fq, this room.
