@@ -142,7 +142,8 @@ TEST_CASE("over random histories the few in a state are those that a look at eve
     q.now += dice.roll(20);
     q.make_room(kRoomOfChange);
     q.change([&](Schedule& s, Txn& txn) { random_change(s, txn, dice, q.last_id, q.now); });
-    const Views views = q.schedule().views();
+    const Schedule schedule = q.schedule();
+    const Views views = schedule.views();
     for (const SlotState state : {SlotState::delayed, SlotState::leased, SlotState::dead}) {
       std::set<SlotIndex> all;
       for (auto slot = views.next_slot(SlotIndex{0}); slot;
