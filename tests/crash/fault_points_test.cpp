@@ -25,7 +25,7 @@ namespace fq::test {
 
 namespace {
 
-constexpr const char* kStore = "txn.store";
+constexpr const char* kStore = "txn.store";  // passed by all that make any
 
 constexpr const char* kPoints[] = {
     "attach.shared",         "blob.written",         "check.copying",      "change.committed",
@@ -44,12 +44,12 @@ constexpr const char* kPoints[] = {
     "push.appended",         "push.committed",       "push.durable",       "reap.freed",
     "reap.returned",         "rebuild.begin",        "rebuild.made",       "rebuild.renamed",
     "rebuild.replayed",      "rebuild.retired",      "repair.begin",       "repair.blob_kept",
-    "repair.counted",        "repair.undone",        "replace.appended",   "replace.committed",
-    "salvage.ready",         "salvage.written",      "schedule.appended",  "schedule.cancelled",
-    "schedule.due",          "schedule.removed",     "schedule.skipped",   "schedules.carried",
-    "secret.made",           "settle.durable",       "smaller.begin",      "smaller.made",
-    "smaller.renamed",       "supply.made",          "timers.fired",       "wake.counted",
-    kStore,
+    "repair.counted",        "repair.stepped",       "repair.undone",      "replace.appended",
+    "replace.committed",     "salvage.ready",        "salvage.written",    "schedule.appended",
+    "schedule.cancelled",    "schedule.due",         "schedule.removed",   "schedule.skipped",
+    "schedules.carried",     "secret.made",          "settle.durable",     "smaller.begin",
+    "smaller.made",          "smaller.renamed",      "supply.made",        "timers.fired",
+    "wake.counted",
 };
 
 /// Points of what is tried by scripts, which kill at each of them: its outcome is more than messages that are
@@ -197,6 +197,7 @@ std::vector<const Operation*> third_of(std::vector<const Operation*> operations,
 
 TEST_CASE("the list of fault points is that of the sources") {
   std::set<std::string> listed(std::begin(kPoints), std::end(kPoints));
+  listed.insert(kStore);
   for (const ScriptPoints& each : kPointsOfScripts) listed.insert(each.points.begin(), each.points.end());
   CHECK(listed == points_of_sources());
 }
@@ -228,7 +229,6 @@ TEST_CASE("every fault point is passed by an operation of the table") {
   for (const Operation& operation : operations()) {
     for (const char* point : operation.points) listed.erase(point);
   }
-  listed.erase(kStore);
   for (const std::string& point : listed) {
     INFO("no operation passes " << point);
     CHECK(false);
