@@ -67,7 +67,7 @@ class Explainer : private Linked {
     SeenName tenant;
   };
 
-  // explainer.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
+  // explainer.cpp: under one hold of the lock, where only the preview, Starts and in_order allocate
   void see(TenantIndex node, bool with_reasons, Seen& seen);
   template <class Visit>
   std::optional<uint64_t> in_order(TenantIndex from, size_t most, Starts& starts, Visit&& visit);
