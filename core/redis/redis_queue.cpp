@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <random>
+// fq, below us.
+#include "core/engine/interruption.h"
 // fq, this room.
 #include "core/redis/views/redis_check.h"
 #include "core/redis/views/redis_repair.h"
@@ -72,12 +74,12 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
 
 Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
   if (!request.repair) return RedisCheck(shard_, request.interrupt).run();
-  return RedisRepair(shard_, request.interrupt).run(repaired_);
+  return RedisRepair(shard_, request.interrupt, repaired_).run();
 }
 
 std::vector<std::string> RedisQueue::take_notices() {
   std::vector<std::string> notices = leases_.take_notices();
-  for (std::string& each : std::exchange(repaired_, {})) notices.push_back(std::move(each));
+  for (std::string& each : notices_of(take_repaired())) notices.push_back(std::move(each));
   return notices;
 }
 

@@ -131,6 +131,7 @@ class RedisQueue final : public Queue {
 
   // What it is made of, for a queue of which it is one shard.
   Result<void> forget_idle();
+  CountedLines take_repaired() { return std::exchange(repaired_, {}); }
   Shard& shard() { return shard_; }
   RedisSession& session() { return session_; }
   RedisPush& pusher() { return push_; }
@@ -158,7 +159,7 @@ class RedisQueue final : public Queue {
   RedisSchedules schedules_{shard_, policy_, signer_};
   RedisExchange exchange_;
   const std::string name_;
-  std::vector<std::string> repaired_;  // by a repair that failed then
+  CountedLines repaired_;  // by a repair that failed then
   const ServerAccess access_;
   const int64_t events_ms_;
   const std::shared_ptr<const OpenMoveTarget> open_target_;

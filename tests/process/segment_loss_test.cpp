@@ -158,6 +158,36 @@ TEST_CASE("bodies of segments with random bytes overwritten never hang, crash or
   }
 }
 
+TEST_CASE("whoever makes a segment with faults anew may die at it: payloads of no message are kept") {
+  Spool spool;
+  const std::string input = spool.directory() + "/long";
+  std::ofstream(input) << std::string(100'000, 'l');
+  const std::string id = spool.says({"push", "--file", input});
+  const std::filesystem::path blob = *std::filesystem::directory_iterator(spool.queue("blobs"));
+  std::filesystem::copy_file(blob, input + ".blob");
+  REQUIRE(spool.fq({"cancel", id}).exit == 0);
+  // What is left of a message whose record is lost with all behind it, which nobody sees but the segment.
+  std::filesystem::copy_file(input + ".blob", blob);
+  spool.push("ready");
+  const uint32_t count = 77;
+  write_at(spool.queue("segment"),
+           offsetof(SegmentHeader, schedule) + offsetof(ScheduleRoot, counts) +
+               offsetof(decltype(ScheduleRoot::counts), delayed),
+           {reinterpret_cast<const char*>(&count), sizeof count});
+  const char* point = GENERATE("rebuild.retired:1", "rebuild.renamed:1");
+  INFO(point);
+  Child repair = spool.start_stopping_at(point, {"check", "--repair"});
+  REQUIRE(repair.stopped());
+  repair.killed();
+  const bool by_repair = GENERATE(true, false);
+  CHECK(
+      spool
+          .fq(by_repair ? std::vector<std::string>{"check", "--repair"} : std::vector<std::string>{"compact"})
+          .exit == 0);
+  CHECK(std::filesystem::exists(spool.queue("damaged/" + blob.stem().string() + ".blob")));
+  CHECK(spool.payloads() == std::set<std::string>{"ready"});
+}
+
 TEST_CASE("after a reboot leases are void, no attempt is counted and no id is used again") {
   if (!is_root() || !may_unshare("-m")) {
     leave_out("another boot_id needs root and unshare -m");

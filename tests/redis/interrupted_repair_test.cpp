@@ -33,11 +33,37 @@ TEST_CASE("a repair that is told to end tells what it has done, and another does
   CHECK(broken_off.error().sys == EINTR);
   const std::vector<std::string> told = queue->take_notices();
   for (const std::string& line : told) UNSCOPED_INFO(line);
-  CHECK(told.size() == (shards == 1 ? 1 : 2));
+  if (shards == 1) REQUIRE(told.size() == 1);
+  if (shards > 1) {
+    REQUIRE(told.size() == 2);
+    CHECK(told[0].starts_with("repaired: shard 0: "));
+    CHECK(told[1].starts_with("repaired: shard " + std::to_string(shards - 1) + ": "));
+  }
   for (const std::string& line : told) CHECK(line.starts_with("repaired: "));
   CHECK(queue->take_notices().empty());
   answered(s.queue->check({.repair = true}));
   CHECK(answered(s.queue->check()).findings.empty());
+}
+
+TEST_CASE("a check that is told to end while the last shard is looked at does not go on to what all share") {
+  Sharded s(4);
+  push_one(*s.queue, "a", "x");
+  const std::string tag = tag_of(s.server, 3);
+  std::atomic<int> asked_of_last = 0, ends_at = 0;
+  Interrupt interrupt;
+  const Relay relay(s.server, [&](const std::string& asked) {
+    const bool is_last =
+        asked.find(tag) != std::string::npos && asked.find("\r\ntenants\r\n") != std::string::npos;
+    if (is_last && ++asked_of_last == ends_at) interrupt.raise();
+    return std::string();
+  });
+  const auto queue = open_on(real_time_engine(), relay.spool());
+  answered(queue->check({.interrupt = &interrupt}));
+  ends_at = asked_of_last + 1;
+  REQUIRE(ends_at > 1);
+  const Result<CheckReport> broken_off = queue->check({.interrupt = &interrupt});
+  REQUIRE(!broken_off);
+  CHECK(broken_off.error().sys == EINTR);
 }
 
 }  // namespace fq::test

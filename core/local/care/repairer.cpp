@@ -180,13 +180,12 @@ Result<Checked> Repairer::repair(CheckReport& done) {
   FQ_TRY(files_.mend(done));
   FQ_TRY_SET(Checked found, checker_.check_all(interrupt_));
   for (int round = 0; round < kRounds && !found.is_well(); ++round) {
-    // Records are lost, and with them the names of their payloads: known before, to who comes after a death
-    // in between, and in a segment that is made anew. One that is not whole is not written to.
-    const bool lost = !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
+    // Records are lost, and with them the names of their payloads: known before, to who comes after a death in
+    // between. A segment with faults is not written to, and the one that replaces it is made with that.
+    const bool lost = !found.damage.empty() || found.has_unreadable;
     if (lost && found.segment_is_whole) FQ_TRY(keep_orphans(true));
     FQ_TRY_SET(const bool changed, repair_once(found, done));
     FQ_POINT("repair.stepped");
-    if (lost) FQ_TRY(keep_orphans(true));
     if (!changed) break;
     FQ_TRY_SET(found, checker_.check_all(interrupt_));
   }

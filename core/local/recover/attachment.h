@@ -68,14 +68,15 @@ class Attachment {
   Result<bool> prove_alone(Found found);
   /// Needs: nobody else is attached, and nothing was in the queue.
   Error take_back(Error why);
-  Result<void> build(bool alone);
+  /// `had_faults`: the segment that this one replaces.
+  Result<void> build(bool alone, bool had_faults);
   Result<void> begin_secret_anew(Store& store, const KeySecret& secret);
   Result<std::unique_ptr<Store>> make_store(uint64_t generation, const LockIdentity& identity);
   Result<void> choose_files(Store& store, const ScanResult& scan);
   Result<void> take_over_numbers(Store& store);
   Result<void> adopt_boot(Store& store, const Replayed& replayed);
   static void carry_holders(Store& store);
-  Result<void> write_first_records(Store& store, const Replayed& replayed);
+  Result<void> write_first_records(Store& store, const Replayed& replayed, bool had_faults);
   Result<void> set_aside(uint32_t number, std::string what);
   Result<void> make_file(const FileKey& key);
   Result<void> report_damage(const ScanResult& scan);

@@ -79,6 +79,10 @@ Result<void> Attachment::rebuild_locked() {
     notices_.push_back(object() + ": journal/ is missing, and all messages with it; begun anew");
   FQ_TRY(check_place(location_.spool, *disk_));
   FQ_TRY_SET(const bool alone, prove_alone(found));
+  // What one with faults knew of lost records that show as no damage is gone with it.
+  const bool had_faults =
+      found == Found::retired ||
+      (store_ != nullptr && store_->header().phase.load(std::memory_order_acquire) == Phase::poisoned);
   if (store_ != nullptr) {
     Result<void> retired = retire_old();
     // With nobody attached its locks are held by nobody alive: what could not be rescued is only told.
@@ -86,7 +90,7 @@ Result<void> Attachment::rebuild_locked() {
     if (!retired.ok()) notices_.push_back(retired.error().text);
   }
   const bool is_new = create_ && alone && is_unmade(*disk_);
-  Result<void> built = build(alone);
+  Result<void> built = build(alone, had_faults);
   if (!built.ok()) return is_new ? take_back(std::move(built).error()) : std::move(built).error();
   // Shared again before anybody can see that we were alone; `rebuild` keeps other rebuilders out.
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
@@ -137,7 +141,7 @@ Result<bool> Attachment::prove_alone(Found found) {
       0};
 }
 
-Result<void> Attachment::build(bool alone) {
+Result<void> Attachment::build(bool alone, bool had_faults) {
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
   if (!has_identity) {
@@ -166,7 +170,7 @@ Result<void> Attachment::build(bool alone) {
   carry_holders(*store);
   FQ_TRY(take_over_numbers(*store));
   store->header().phase.store(Phase::working, std::memory_order_release);
-  FQ_TRY(write_first_records(*store, replayed));
+  FQ_TRY(write_first_records(*store, replayed, had_faults));
   FQ_POINT("rebuild.made");
   store->set_private(false);
   FQ_TRY(disk_->rename(kNewSegment, "segment"));
@@ -264,7 +268,7 @@ Result<void> Attachment::take_over_numbers(Store& store) {
   return {};
 }
 
-Result<void> Attachment::write_first_records(Store& store, const Replayed& replayed) {
+Result<void> Attachment::write_first_records(Store& store, const Replayed& replayed, bool had_faults) {
   SegmentHeader& header = store.header();
   Gate gate(store, clock_, object());
   OpenFiles files(*disk_);
@@ -292,7 +296,8 @@ Result<void> Attachment::write_first_records(Store& store, const Replayed& repla
     }
     txn.set(header.id_limit_pending, header.id_limit);
     txn.set(header.serial_limit_pending, header.serial_limit);
-    if (!replayed.scan.files.empty()) LooseBlobs(header).begin(txn, !replayed.scan.damage.empty());
+    const bool is_damaged = had_faults || !replayed.scan.damage.empty();
+    if (!replayed.scan.files.empty()) LooseBlobs(header).begin(txn, is_damaged);
     txn.commit();
     gate.stream().publish();
     end = header.tail;

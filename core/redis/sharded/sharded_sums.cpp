@@ -219,6 +219,7 @@ Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
 }
 
 Result<void> ShardedSums::check_purses(const CheckRequest& request, CheckReport& report) {
+  FQ_TRY(unless_interrupted(request.interrupt));
   FQ_TRY_SET(auto faults, purses_.faults());
   if (!faults) {
     report.remarks.add("the queue was in use: its limits over all shards were not looked at");
@@ -242,6 +243,7 @@ Result<void> ShardedSums::check_shards(const CheckRequest& request, CheckReport&
       report.findings.add(front + checked.error().text);
       return {};
     }
+    if (!checked) report.repairs.append(front, shards_.at(shard).take_repaired());
     FQ_TRY_SET(const CheckReport some, std::move(checked));
     report.records += some.records;
     report.messages += some.messages;

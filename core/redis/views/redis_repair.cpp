@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <utility>
 // fq, below us.
 #include "core/engine/interruption.h"
 // fq, this room.
@@ -32,13 +33,7 @@ size_t depth_of(const std::string& path) {
 
 }  // namespace
 
-Result<CheckReport> RedisRepair::run(std::vector<std::string>& notices) {
-  Result<CheckReport> report = mend_all();
-  if (!report) notices = notices_of(done_);
-  return report;
-}
-
-Result<CheckReport> RedisRepair::mend_all() {
+Result<CheckReport> RedisRepair::run() {
   FQ_TRY(mend_places());
   FQ_TRY_SET(const Words messages, names_of("m:"));
   FQ_TRY(mend_in_pages("messages", messages));
@@ -53,7 +48,7 @@ Result<CheckReport> RedisRepair::mend_all() {
   FQ_TRY_SET(const Words purses, names_of("pu:"));
   FQ_TRY(mend_in_pages("purses", purses));
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_, interrupt_).run());
-  report.repairs = std::move(done_);
+  report.repairs = std::exchange(done_, {});
   for (const std::string& line : remarks_.lines) report.remarks.add(line);
   return report;
 }

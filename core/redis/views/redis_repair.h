@@ -21,15 +21,16 @@ namespace fq {
 /// Once used.
 class RedisRepair {
  public:
-  /// Signals come through between its calls, and `interrupt`, or null, ends it there.
-  RedisRepair(Shard& shard, const Interrupt* interrupt) : shard_(shard), interrupt_(interrupt) {}
+  /// Signals come through between its calls, and `interrupt`, or null, ends it there. Where it fails, what it
+  /// has done by then is left in `done`.
+  RedisRepair(Shard& shard, const Interrupt* interrupt, CountedLines& done)
+      : shard_(shard), interrupt_(interrupt), done_(done) {}
 
-  /// What was done, and what is not well all the same. Where it fails, what was done by then is in `notices`.
-  Result<CheckReport> run(std::vector<std::string>& notices);
+  /// What was done, and what is not well all the same.
+  Result<CheckReport> run();
 
  private:
   using Words = std::vector<std::string>;
-  Result<CheckReport> mend_all();
   Result<Words> names_of(std::string_view begin);
   Result<Words> whole_names_of(std::initializer_list<std::string_view> begins);
   Result<Reply> repair(std::string_view what, const Words& arguments);
@@ -46,7 +47,8 @@ class RedisRepair {
 
   Shard& shard_;
   const Interrupt* interrupt_;
-  CountedLines done_, remarks_;
+  CountedLines& done_;
+  CountedLines remarks_;
 };
 
 }  // namespace fq
