@@ -1,5 +1,8 @@
 #include "core/local/look/event_log.h"
 
+// System.
+#include <algorithm>
+
 namespace fq {
 
 namespace {
@@ -39,10 +42,27 @@ uint32_t TenantNames::number_of(std::string_view path) {
   if (last_ != 0 && this->path(last_) == path) return last_;
   const auto found = numbers_.find(path);
   if (found != numbers_.end()) return last_ = found->second;
-  names_.push_back({std::string(path), fits(path)});
-  last_ = static_cast<uint32_t>(names_.size());
-  numbers_.emplace(names_.back().path, last_);
+  if (free_.empty()) {
+    names_.emplace_back();
+    free_.push_back(static_cast<uint32_t>(names_.size()));
+  }
+  last_ = free_.back();
+  free_.pop_back();
+  Name& name = names_[last_ - 1];
+  name = {std::string(path), fits(path)};
+  numbers_.emplace(name.path, last_);
   return last_;
+}
+
+void TenantNames::keep(const std::vector<bool>& used) {
+  for (uint32_t tenant = 1; tenant <= names_.size(); ++tenant) {
+    Name& name = names_[tenant - 1];
+    if (used[tenant - 1] || numbers_.erase(name.path) == 0) continue;
+    name = {};
+    free_.push_back(tenant);
+  }
+  last_ = 0;
+  many_ = std::max(kMany, 2 * numbers_.size());
 }
 
 TenantsById::Group* TenantsById::find(uint64_t number) {
@@ -81,6 +101,15 @@ void TenantsById::forget(uint64_t id) {
 
 uint32_t EventLog::owner_of(const MessageItem& item) {
   return tenants.number_of(item.tenant) | (tag && has_tag(item, *tag) ? kTagged : 0);
+}
+
+void EventLog::forget_names() {
+  if (!tenants.are_many()) return;
+  std::vector<bool> used(tenants.count());
+  by_id.visit([&](uint32_t owner) {
+    if (owner != kNobody) used[(owner & ~kTagged) - 1] = true;
+  });
+  tenants.keep(used);
 }
 
 bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t owner,

@@ -2,8 +2,9 @@
 // message.
 //
 // Only a push tells the tenant, so the reader keeps in mind the tenant of each message until it has ended: 4
-// bytes a message. It need not begin at the oldest file: the tenants of older messages are looked up there
-// when they are asked for. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
+// bytes a message, and 4 KiB for one that outlives its neighbours. It need not begin at the oldest file: the
+// tenants of older messages are looked up there when they are asked for. Nothing is allocated for an event; a
+// tenant's name is kept once, and no longer than its messages. Needs no lock.
 #pragma once
 
 // System.
@@ -30,8 +31,15 @@ class TenantNames {
   /// Whether it is `wanted` or below.
   bool is_wanted(uint32_t tenant) const { return names_[tenant - 1].wanted; }
   void want(std::string_view path);
+  /// The greatest number that was given.
+  size_t count() const { return names_.size(); }
+  /// As many again as were kept the last time.
+  bool are_many() const { return numbers_.size() > many_; }
+  /// `used`: by number, which begin at 1; the others are given anew.
+  void keep(const std::vector<bool>& used);
 
  private:
+  static constexpr size_t kMany = 4096;  // chosen: some 500 KB
   struct Name {
     std::string path;
     bool wanted = true;
@@ -40,6 +48,8 @@ class TenantNames {
 
   std::deque<Name> names_;  // which stay where they are: the map points to them
   std::unordered_map<std::string_view, uint32_t> numbers_;
+  std::vector<uint32_t> free_;  // numbers of which nobody has the name any more
+  size_t many_ = kMany;
   std::string wanted_;
   uint32_t last_ = 0;  // mostly the next one is of the same
 };
@@ -50,6 +60,13 @@ class TenantsById {
   uint32_t get(uint64_t id);  // 0: not known
   void set(uint64_t id, uint32_t tenant);
   void forget(uint64_t id);
+  template <class Visit>
+  void visit(Visit&& visit) const {
+    for (const auto& [number, group] : groups_) {
+      for (const uint32_t tenant : group->tenants)
+        if (tenant != 0) visit(tenant);
+    }
+  }
 
  private:
   static constexpr uint64_t kGroup = 1024;
@@ -86,6 +103,9 @@ struct EventLog {
 
   /// For by_id: the number of its tenant, and whether it has the wanted tag.
   uint32_t owner_of(const MessageItem& item);
+  /// Names of tenants of whose messages none is kept in mind go, where they have become many. Needs: no page
+  /// points to one.
+  void forget_names();
   /// Puts an event that the request asks for into the page. False: it is full; the next one begins here.
   bool tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t owner, const Event& event);
   Cursor cursor() const { return {std::to_string(from_position) + "." + std::to_string(from_item)}; }

@@ -344,9 +344,10 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
   return true;
 }
 
-/// From where the log stands to a full page, the stream's end, or enough for one call.
+/// Into an empty page: from where the log stands to a full one, the stream's end, or enough for one call.
 Result<void> EventReader::read(const EventRequest& request, EventPage& page) {
   EventLog& log = events_.log();
+  log.forget_names();
   for (uint32_t records = 0; records < kRecordsPerPage; ++records) {
     RecordHeader header;
     Bytes body;
