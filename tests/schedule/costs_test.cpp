@@ -216,6 +216,15 @@ TEST_CASE("a tenant that owes is remembered until it does not") {
   CHECK_FALSE(q.schedule().tenants().find("debtor").has_value());
 }
 
+TEST_CASE("of a leaf that becomes inner when all of it has ended nothing is expected") {
+  ScheduleFixture q = fair_by(FairBy::time);
+  q.push("keep", 1).push("debtor", 2);
+  q.park("keep");
+  for (int i = 0; i < 2; ++i) CHECK(run(q, 600'000) == "debtor");
+  q.push("debtor/x", 1);  // while it owes: what is expected of one that is level is nothing anyhow
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("a debt of a month is forgiven in a month") {
   constexpr int64_t kHourMs = 3'600'000;
   ScheduleFixture q = fair_by(FairBy::time);

@@ -167,14 +167,6 @@ TEST_CASE("a leaf that becomes inner keeps its place, weight and park") {
   CHECK(q.faults().empty());
 }
 
-TEST_CASE("of a leaf that becomes inner when all of it has ended nothing is expected") {
-  ScheduleFixture q;
-  q.push("a", 2).push("b", 2);
-  CHECK(q.serve_tenants() == "a b a b");
-  q.push("a/x", 1);
-  CHECK(q.faults().empty());
-}
-
 TEST_CASE("a park at any level takes all below it out of the turns") {
   for (const std::string level : {"a", "a/b", "a/b/c"}) {
     ScheduleFixture q;
