@@ -99,6 +99,18 @@ TEST_CASE("by default commands are told of for a week, others not at all") {
   CHECK(ended(q).empty());
 }
 
+TEST_CASE("of what has ended the attempts that counted are told, whether it is kept or not") {
+  ON_EVERY_ENGINE(q);
+  const MessageId acked = q.push("t", "acked"), cancelled = q.push("t", "cancelled");
+  const Delivery first = q.lease(), second = q.lease();
+  CHECK(q.retry(first) == SettleStatus::ok);
+  CHECK(q.retry(second) == SettleStatus::ok);
+  q.clock().advance(kDay);
+  CHECK(q.pop() == "acked");
+  CHECK(q.mutate({cancelled}, Action::cancel).changed == 1);
+  for (const MessageId id : {acked, cancelled}) CHECK(q.get(id).attempts == 1);
+}
+
 TEST_CASE("retention says how long, none that it is not, and a push knows better") {
   ON_EVERY_ENGINE(q);
   retain(q, 0);

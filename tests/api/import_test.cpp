@@ -48,6 +48,21 @@ TEST_CASE("counts that could not go on are not imported") {
   CHECK(q.lease().delivery == 2);
 }
 
+TEST_CASE("the attempts that an imported message has of its own hold, whatever its last lease was given") {
+  WHERE_EXPORTS_ARE(q);
+  const uint32_t of_lease = 7;
+  uint64_t id = 0;
+  for (const std::optional<uint32_t> own : {std::optional<uint32_t>(1), std::optional<uint32_t>(9), {}}) {
+    ExportedMessage message = a_message(q, ++id, State::ready);
+    message.attempts_max = own;
+    message.attempts_in_force = of_lease;
+    message.deliveries = 1;
+    const ImportReply reply = import_all(q, {message});
+    REQUIRE(reply.items.size() == 1);
+    CHECK(q.get(reply.items[0].id).attempts_max == own.value_or(of_lease));
+  }
+}
+
 TEST_CASE("no message is imported that waits for more than one can") {
   WHERE_EXPORTS_ARE(q);
   std::vector<MessageId> ids;

@@ -145,6 +145,44 @@ TEST_CASE("tenants in one pool start no more often than its rate, and others wai
   CHECK(starts() == 4);
 }
 
+TEST_CASE(
+    "what is unlimited limits nothing, whatever limit it was before, and holds again as one afterwards") {
+  ON_EVERY_ENGINE(q);
+  const PolicyKey limits[] = {PolicyKey::concurrency, PolicyKey::rate, PolicyKey::max_messages,
+                              PolicyKey::max_bytes};
+  const auto values = [&](int64_t number, bool of_pool) {
+    PolicyValues all;
+    for (const PolicyKey key : limits) {
+      const bool is_rate = key == PolicyKey::rate;
+      if (!of_pool || is_rate || key == PolicyKey::concurrency)
+        all.push_back({key, number, is_rate && number != kUnlimited ? 1'000 : 0, {}});
+    }
+    return all;
+  };
+  REQUIRE(q.door().policy_set("pooled", {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+  uint64_t loads = 0;
+  const auto load = [&](int64_t number) {
+    const Policy policy{
+        values(number, false), {{"named", values(number, false)}}, {{"p", values(number, true)}}};
+    REQUIRE(q.door().policy_load(policy, {.inode = ++loads}).ok());
+  };
+  const auto can_all = [&] {
+    for (const char* tenant : {"pooled", "named", "other"}) q.push_many(tenant, 3);
+    const LeaseReply taken = q.lease_all({.want = 100});
+    for (const Delivery& each : taken.deliveries) CHECK(q.ack(each) == SettleStatus::ok);
+    return taken.deliveries.size() == 9;
+  };
+  load(kUnlimited);
+  CHECK(can_all());
+  load(1);
+  CHECK(q.push("other", "x") != MessageId{});
+  CHECK(q.lease_all({.want = 100}).deliveries.size() == 1);
+  load(kUnlimited);
+  q.clock().advance(1'000);
+  CHECK(can_all());
+  CHECK(fault_of_check(q.door()) == "");
+}
+
 TEST_CASE("tenants in one pool run no more at once than it allows, and no slot is lost") {
   ON_EVERY_ENGINE(q);
   const auto load = [&](int64_t concurrency, uint64_t inode) {

@@ -46,8 +46,8 @@ inline ExportedMessage drawn_import(const RandomPatch::Draw& draw, Order order, 
   message.unique_for_ms = static_cast<int64_t>(draw.below(4)) * 500;
   if (draw.below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(draw.below(3));
   if (draw.below(2) == 0) return message;
-  message.attempts_in_force = message.attempts_max.value_or(3);
-  message.attempts = static_cast<uint32_t>(draw.below(message.attempts_in_force));
+  message.attempts_in_force = draw.below(2) == 0 ? message.attempts_max.value_or(3) : 3;
+  message.attempts = static_cast<uint32_t>(draw.below(message.attempts_max.value_or(3)));
   message.deliveries = message.attempts + 1;
   message.crashes = static_cast<uint32_t>(draw.below(message.attempts + 1));
   return message;
@@ -62,7 +62,9 @@ class RandomImport {
   std::string text() const {
     return std::string(name_of(message_.state)) + " " + message_.payload + " of '" + message_.tenant +
            "' key '" + message_.unique + message_.debounce + "' attempts " +
-           std::to_string(message_.attempts) + " of " + std::to_string(message_.attempts_in_force);
+           std::to_string(message_.attempts) + " of " +
+           std::to_string(message_.attempts_max.value_or(0)) + ", " +
+           std::to_string(message_.attempts_in_force);
   }
   /// What became of it there, and its id; or the error.
   std::pair<std::string, MessageId> on(Queue& engine, const std::vector<IdPair>& ids) const {

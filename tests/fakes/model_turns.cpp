@@ -153,7 +153,7 @@ void ModelTurns::put(Limit& limit, PolicyKey key, const PolicyValue* value) {
   if (key == PolicyKey::concurrency)
     limit.concurrency = value == nullptr ? SIZE_MAX : static_cast<size_t>(number);
   if (key == PolicyKey::burst) limit.burst = value == nullptr ? 1 : number;
-  if (key == PolicyKey::rate) limit.rate_count = number;
+  if (key == PolicyKey::rate) limit.rate_count = number == kUnlimited ? 0 : number;
   if (key == PolicyKey::rate) limit.rate_span_ms = value == nullptr ? 0 : value->second;
 }
 

@@ -61,6 +61,26 @@ TEST_CASE("events are kept as long as was said when the queue was made, and go t
   CHECK(!k.has_first_after(20));
 }
 
+TEST_CASE("events go when their time is over, also where nothing happens any more") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  KeptEvents k(kept(shards, kMinute));
+  k.push_many();
+  const auto events = [&] {
+    size_t count = 0;
+    for (uint64_t shard = 0; shard < shards; ++shard) {
+      const std::string tag = shards == 1 ? "fq1:fq:{default:0:0}:" : tag_of(k.server, shard);
+      count += static_cast<size_t>(command(k.server, {"XLEN", tag + "e"}).number);
+    }
+    return count;
+  };
+  k.clock.advance(kMinute - 10);
+  answered(k.queue->compact());
+  CHECK(events() >= 200);
+  k.clock.advance(20);
+  answered(k.queue->compact());
+  CHECK(events() == 0);
+}
+
 TEST_CASE("a queue of a version that did not know of it keeps its events for ten minutes") {
   const uint32_t shards = GENERATE(1U, 4U);
   KeptEvents k(kept(shards, 60 * kMinute));

@@ -141,10 +141,10 @@ Result<Receiver::Received> Importer::receive(const ExportedMessage& message, con
   record.state_wall_ms = waits ? kNotYetWallMs : message.since_wall_ms;
   record.deliveries = message.deliveries;
   record.attempts = static_cast<uint16_t>(message.attempts);
-  record.attempts_max = static_cast<uint16_t>(
-      message.attempts_in_force != 0
-          ? message.attempts_in_force
-          : message.attempts_max.value_or(attempts_of(header().settings, message.command.has_value())));
+  // Its own, or those of its last lease, or the queue's.
+  record.attempts_max = static_cast<uint16_t>(message.attempts_max.value_or(
+      message.attempts_in_force != 0 ? message.attempts_in_force
+                                     : attempts_of(header().settings, message.command.has_value())));
   record.crashes = static_cast<uint16_t>(message.crashes);
   if (message.last_error) set_error(*message.last_error, record);
   MessageItem& item = record.message;

@@ -357,19 +357,19 @@ std::optional<LastError> read_failure(std::string_view bytes) {
 }
 
 std::optional<OutcomeRecord> read_outcome(std::string_view bytes) {
+  constexpr uint8_t kAcked = 1, kMoved = 3;
   Unpacker outcome(bytes);
   OutcomeRecord record;
-  constexpr uint8_t kAcked = 1, kMoved = 3;
   const auto kind = outcome.number<uint8_t>();
   record.state = kind == kAcked ? State::acked : kind == kMoved ? State::moved : State::cancelled;
   record.at_ms = outcome.whole();
-  if (kind == kMoved) {
-    record.id_there = static_cast<uint64_t>(outcome.whole());
-    record.queue_there = outcome.raw(outcome.number<uint16_t>());
-  }
-  record.tenant = outcome.rest();
-  if (!outcome.ok()) return std::nullopt;
-  return record;
+  if (kind == kMoved) record.id_there = static_cast<uint64_t>(outcome.whole());
+  if (kind == kMoved) record.queue_there = outcome.raw(outcome.number<uint16_t>());
+  const std::string_view rest = outcome.rest();
+  const size_t end = std::min(rest.find('\0'), rest.size());
+  record.tenant = rest.substr(0, end);
+  if (end < rest.size()) record.attempts = Unpacker(rest.substr(end + 1)).number<uint16_t>();
+  return outcome.ok() ? std::optional(record) : std::nullopt;
 }
 
 std::string policy_bytes(const PolicyValues& values) {

@@ -98,6 +98,7 @@ struct OutcomeRecord {
   uint64_t id_there = 0;         // moved: which it is by now,
   std::string_view queue_there;  // and where
   std::string_view tenant;
+  uint32_t attempts = 0;  // that counted
 };
 std::optional<OutcomeRecord> read_outcome(std::string_view bytes);
 

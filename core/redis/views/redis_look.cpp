@@ -141,6 +141,7 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
   info.id = id;
   info.tenant = outcome->tenant;
   info.state = outcome->state;
+  info.attempts = outcome->attempts;
   if (outcome->state == State::moved)
     info.moved_to = Elsewhere{std::string(outcome->queue_there), MessageId{outcome->id_there}};
   return std::optional(std::move(info));

@@ -6,6 +6,10 @@ local NS = 1000000  -- of a millisecond
 local CONCURRENCY, RATE, BURST = 17, 18, 19  -- PolicyKey
 M.KEYS = {[CONCURRENCY] = true, [RATE] = true, [BURST] = true}
 
+-- What a value says how many there may be. What is unlimited says 2^63, and nobody can count beyond 2^53.
+local COUNTABLE = 9007199254740992
+function M.most(value) return value and value[1] < COUNTABLE and value[1] or math.huge end
+
 function M.new() return {concurrency = math.huge, rate_count = 0, rate_span = 0, burst = 1, credit = 0, credit_at = 0} end
 -- Of most nodes, and never written: set() makes another one of it.
 M.USUAL = {concurrency = 1 / 0, rate_count = 0, rate_span = 0, burst = 1, credit = 0, credit_at = 0}
@@ -64,8 +68,8 @@ function M.set(l, values, now)
   fill(l, now)
   local count, before, before_depth = l.rate_count, nil, nil
   if count > 0 then before, before_depth = interval(l), depth(l) end
-  local rate = values[RATE]
-  l.concurrency = values[CONCURRENCY] and values[CONCURRENCY][1] or math.huge
+  local rate = M.most(values[RATE]) < math.huge and values[RATE]
+  l.concurrency = M.most(values[CONCURRENCY])
   l.burst = values[BURST] and values[BURST][1] or 1
   l.rate_count, l.rate_span = rate and rate[1] or 0, rate and rate[2] or 0
   if l.rate_count == 0 then return l end

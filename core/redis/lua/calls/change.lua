@@ -151,9 +151,9 @@ local CHANGES = {
     return {'ok'}
   end,
   -- Many of what nobody needs go: tenants that have nothing, keys whose time is over, the oldest of what is told of and too
-  -- much. Answers 0 where there was nothing for that.
+  -- much, events of long ago. Answers 0 where there was nothing for that.
   forget = function(call)
-    return {idle.look_at_many(call) + uniques.sweep_many(call) + (told.drop_many(call) and 1 or 0)}
+    return {idle.look_at_many(call) + uniques.sweep_many(call) + (told.drop_many(call) and 1 or 0) + events.drop_many(call)}
   end,
   -- pid, slots, messages of a job, host: it is a worker, and lives.
   attend = function(call, args)

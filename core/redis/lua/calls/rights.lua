@@ -9,7 +9,7 @@ local M = {}
 -- no command that is not whole.
 local BEHIND = {append = 1, getrange = 2, hdel = 1, hexists = 1, hget = 1, hincrby = 2, hmget = 1, hscan = 1, hset = 2,
   hsetnx = 2, lrange = 2, ltrim = 2, mset = 1, pexpire = 1, rename = 1, rpush = 1, sadd = 1, set = 1, setrange = 2,
-  sismember = 1, srem = 1, xadd = 3, xrange = 2, zadd = 2, zcount = 2, zlexcount = 2, zrange = 2, zrangebylex = 2,
+  sismember = 1, srem = 1, xadd = 3, xrange = 2, xtrim = 2, zadd = 2, zcount = 2, zlexcount = 2, zrange = 2, zrangebylex = 2,
   zrangebyscore = 2, zrank = 1, zrem = 1, zscore = 1}
 local WITHOUT_KEY = {time = {}, info = {}, scan = {'0'}, fcall = {'f', '0'}, fcall_ro = {'f', '0'}}
 

@@ -39,8 +39,8 @@ end
 
 -- So many messages and bytes by these values; -1: as many as come.
 function M.most_of(values)
-  local messages, bytes = values[MESSAGES], values[BYTES]
-  return messages and messages[1] or -1, bytes and bytes[1] or -1
+  local messages, bytes = limits.most(values[MESSAGES]), limits.most(values[BYTES])
+  return messages < math.huge and messages or -1, bytes < math.huge and bytes or -1
 end
 
 -- What came of `what` is more than the limit by itself, or than is free of it: as of refusal.
@@ -113,7 +113,10 @@ end
 local TENANTS = 10000
 local function range_below(path) return '[' .. path .. '/', '(' .. path .. '0' end  -- '0' is the byte behind '/'
 local function is_crowded(call, path) return redis.call('ZLEXCOUNT', call.tag .. 'cn', range_below(path)) >= TENANTS end
-function M.are_limits(values) return values[MESSAGES] ~= nil or values[BYTES] ~= nil end
+function M.are_limits(values)
+  local messages, bytes = M.most_of(values)
+  return messages >= 0 or bytes >= 0
+end
 function M.may_set(call, path, values)
   return not M.are_limits(values) or at(call, path) ~= nil or not is_crowded(call, path)
 end
@@ -208,9 +211,9 @@ end
 
 -- What holds for a tenant from now on: values by key. `of_tenant`: what is counted of one.
 function M.set(call, path, values, of_tenant)
-  local most, bytes_most = values[MESSAGES], values[BYTES]
+  local messages_max, bytes_max = M.most_of(values)
   local a = at(call, path)
-  if not most and not bytes_most then
+  if messages_max < 0 and bytes_max < 0 then
     if a then
       call.amounts[path], call.limited = false, call.limited - 1
       call.unlimited[#call.unlimited + 1] = path
@@ -224,7 +227,7 @@ function M.set(call, path, values, of_tenant)
     a.had_messages, a.had_bytes = a.messages, a.bytes
     call.amounts[path], call.limited = a, call.limited + 1
   end
-  a.messages_max, a.bytes_max, a.changed = most and most[1] or -1, bytes_most and bytes_most[1] or -1, true
+  a.messages_max, a.bytes_max, a.changed = messages_max, bytes_max, true
 end
 
 -- Whether these values are what is kept of a tenant.

@@ -59,11 +59,14 @@ function M.horizon(told)
   return ms and ms > 0 and ms or nil
 end
 
+local function oldest(call) return math.max(0, call.now - (call.horizon or usual_events_ms)) end
 function M.write(call)
   if #call.events == 0 then return end
-  redis.call('XADD', call.tag .. 'e', 'MINID', '~', math.max(0, call.now - (call.horizon or usual_events_ms)),
-    text.num(call.now) .. '-*', 'e', table.concat(call.events))
+  redis.call('XADD', call.tag .. 'e', 'MINID', '~', oldest(call), text.num(call.now) .. '-*', 'e', table.concat(call.events))
 end
+
+-- Many of those that are told no more go, also where nothing happens any more. Answers how many.
+function M.drop_many(call) return redis.call('XTRIM', call.tag .. 'e', 'MINID', '~', oldest(call)) end
 
 -- A page of entries behind `from`, an id of the stream or '-'.
 function M.read(call, from)

@@ -33,7 +33,7 @@ function M.write(call)
   for i, name in ipairs(names) do
     local had, value = tonumber(before[i] or 0) or 0, values[i]
     if string.sub(name, 2) == 'm' then value = math.max(had, value) else value = had + value end
-    if value ~= had then fields[#fields + 1], fields[#fields + 2] = name, value end
+    if value ~= had then fields[#fields + 1], fields[#fields + 2] = name, text.num(value) end
   end
   text.call('HSET', call.tag .. 'hg', fields)
 end

@@ -56,11 +56,13 @@ function M.failure(call, m)
   return m.failure or redis.call('GET', call.tag .. 'f:' .. records.name_of(m)) or ''
 end
 
--- It has ended as `what`, and that is kept.
+-- It has ended as `what`, and that is kept, with the attempts that counted behind the path, where there were any.
 function M.ended(call, m, what)
   m.gone = true
   call.outcome_of[m.id] = what
-  call.outcomes[#call.outcomes + 1] = {records.name_of(m), struct.pack('<Bd', what == 'acked' and ACKED or CANCELLED, call.now) .. m.path}
+  local attempts = m.attempts > 0 and struct.pack('<BH', 0, m.attempts) or ''
+  call.outcomes[#call.outcomes + 1] = {records.name_of(m),
+    struct.pack('<Bd', what == 'acked' and ACKED or CANCELLED, call.now) .. m.path .. attempts}
 end
 -- It is in another queue: `to` is that, and its id there.
 function M.moved(call, m, to)

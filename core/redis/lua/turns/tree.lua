@@ -120,6 +120,11 @@ local function begin_of_turn(call, s, p)
   if call.settings.fair_by ~= costs.TIME or call.ranked then return math.max(s.tag, p.vtime) end
   return s.own and math.max(s.tag, p.vtime - s.refund) or s.tag
 end
+-- A turn moves its tag, however late it is: beyond 2^53 a number has no ones any more, and who has short turns would have all.
+local function after_turn(tag, turn)
+  while turn > 0 and tag + turn == tag do turn = 2 * turn end
+  return tag + turn
+end
 local function note_refund(s, p, begin)
   if s.own then s.refund = math.max(0, p.vtime - begin) end
 end
@@ -144,7 +149,7 @@ function M.charge(call, n, top, bytes, more)
       p.vtime = math.max(p.vtime, s.tag - costs.turn_of_ticks(s, s.expected))
       s.tag = begin
     end
-    s.tag = s.tag + turn
+    s.tag = after_turn(s.tag, turn)
     note_refund(s, p, begin + turn)
     s.expected = s.expected + ticks
     if not s.blocked and count_of(s) > 0 then
