@@ -44,6 +44,33 @@ TEST_CASE("of all that come when a time is due one makes its message", "[threads
   CHECK(row.next_schedule_wall_ms == clock.wall_ms() + 60'000);
 }
 
+TEST_CASE("who makes up for the times of a long stop serves what is there meanwhile, and goes on with them") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  CAPTURE(shards);
+  const TestServer server;
+  FakeClock clock;
+  REQUIRE(answered(told_time_engine().create({server.spool(), "default"}, {.shards = shards})));
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  ScheduleDefinition definition = every_minute();
+  definition.missed = MissedRule::all;
+  definition.overlap = OverlapRule::queue;
+  REQUIRE(queue->schedules()->set(definition).ok());
+  // Beside it in whatever shard that lies.
+  for (int i = 0; i < 6; ++i) push_one(*queue, "tenant-" + std::to_string(i), "important");
+  clock.advance(90LL * 24 * 60 * 60'000);
+  uint64_t made = 0;
+  for (int i = 0; i < 6; ++i) {
+    LeaseRequest request = for_a_minute();
+    request.tenant = "tenant-" + std::to_string(i);
+    const LeaseReply taken = answered(queue->lease(request));
+    REQUIRE(taken.deliveries.size() == 1);
+    CHECK(ack(*queue, taken.deliveries[0]) == SettleStatus::ok);
+    const uint64_t before = std::exchange(made, answered(queue->stats({})).rows.at(0).pushed - 6);
+    if (shards == 1) CHECK(made >= before + 64);
+  }
+  CHECK(made > 64);
+}
+
 TEST_CASE("a time for which a server has no memory is kept, and made when it has") {
   const TestServer server;
   FakeClock clock;

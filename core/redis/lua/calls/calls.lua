@@ -19,7 +19,7 @@ local function number(bytes) return tonumber(bytes or 0) or 0 end
 -- a push adds, the table of a call would be grown once more in each.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead', 'spared')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'limited', 'schedules', 'rules', 'step', 'weight', 'lent', 'waiters', 'crossing', 'events', 'awaited', 'idle', 'lead', 'spared', 'made')
   if not root[1] then return nil, redis.error_reply(MISSING) end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before, n, serial, step = number(root[2]), tonumber(root[3]), tonumber(root[4]), tonumber(root[18] or 1)
@@ -33,7 +33,7 @@ function M.look(keys)
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
-  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge, spared = number(root[27])}
+  call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge, spared = number(root[27]), made = number(root[28])}
   if root[22] then call.crossing = tonumber(root[22]) end
   if root[23] then
     call.horizon = events.horizon(root[23])
@@ -238,6 +238,7 @@ function M.finish(call)
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end
   end
   if call.spared then root[#root + 1], root[#root + 2] = 'spared', text.num(call.spared) end
+  if call.made then root[#root + 1], root[#root + 2] = 'made', call.made end
   redis.call('HSET', call.root, unpack(root))
 end
 

@@ -94,8 +94,9 @@ function M.run(keys, args)
   if not call then return fault end
   local wanted, answers, extended, taken, due, news = {}, {}, {}, {}, 0, {}
   -- What is due comes before what is served: whoever wants something makes the messages first.
-  local waits = call.more or schedules.is_due(call)
+  local waits = call.more or schedules.go_first(call)
   if not waits then
+    schedules.were_first(call)
     local w, at = read_wanted(call, args[3]), nil
     wanted = w
     if w.again >= LEASES then holdings.take_back_unheard(call, w.heard) end

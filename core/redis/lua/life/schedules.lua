@@ -43,6 +43,15 @@ function M.due(call)
 end
 function M.is_due(call) return (first(call) or math.huge) <= wall_of(call) end
 
+-- Some of many times that have passed, and then what is there is served before the next: else who has slept for a month would
+-- keep everybody from work until all is made up for. The root counts them from one call that was served to the next.
+local FIRST = 64
+function M.go_first(call) return M.is_due(call) and call.before.made < FIRST end
+function M.were_first(call)
+  if call.before.made > 0 then call.made = 0 end
+end
+local function note_time(call) call.made = call.before.made + 1 end
+
 -- The clock went back: those are looked at that may have gone on by a clock that was wrong, and a client tells their times anew.
 function M.follow_clock(call)
   if call.schedules == 0 or not pace.is_found(call) or pace.lead(call) <= CLOCK_WRONG then return end
@@ -98,6 +107,7 @@ end
 function M.skip(call, name, version, at, next, due)
   local s = find(call, name, version)
   if not s then return {'again'} end
+  note_time(call)
   s.last, s.last_at, s.done, s.next, s.refused = MISSED, at, at, next, 0
   change(call, name, s, due, 'skipped', at, MISSED)
   return {'ok'}
@@ -107,6 +117,7 @@ end
 function M.fire(call, name, version, at, next, due, push)
   local s = find(call, name, version)
   if not s then return {'again'} end
+  note_time(call)
   local state, after = s.last_id ~= 0 and store.state(call, s.last_id) or nil, nil
   if state and not store.has_ended(state) then
     if s.overlap == QUEUE then
