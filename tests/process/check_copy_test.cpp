@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+// Tests.
+#include "tests/process/real_fq.h"
 
 namespace fq::test {
 
@@ -121,6 +123,33 @@ TEST_CASE("a check beside heavy work comes to an end and finds nothing", "[threa
     CHECK(each.done() > 10);
   }
   scene.q.check_clean();
+}
+
+TEST_CASE("the files that a check reads stay for it, and go when it has ended, however it did") {
+  Spool spool;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += std::string(50'000, 'x') + "\n";
+  const auto work = [&] {
+    for (int i = 0; i < 3; ++i) {
+      spool.says({"push", "--lazy", "--lines"}, {.env = {}, .input = lines});
+      spool.says({"pop", "-n", "40"});
+    }
+  };
+  work();
+  const std::string first = spool.journal_files().front();
+  Child check = spool.start_stopping_at("check.copying:1", {"check"});
+  REQUIRE(check.stopped());
+  work();
+  CHECK(std::filesystem::exists(first));
+  const bool is_killed = GENERATE(true, false);
+  if (is_killed) check.killed();
+  if (!is_killed) {
+    check.send(SIGCONT);
+    CHECK(check.end().exit == 0);
+  }
+  work();
+  CHECK_FALSE(std::filesystem::exists(first));
+  spool.check_clean();
 }
 
 }  // namespace fq::test
