@@ -33,6 +33,18 @@ TEST_CASE("stats tell how long messages waited and ran, each within one part in 
   CHECK(waited.by_octave.at(0) == 1);
 }
 
+TEST_CASE("the sum of all times goes on where a server would write it with an exponent") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  const uint64_t before = 99'999'999'999'999'984;  // as a double has it
+  command(server, {"HSET", "fq1:fq:{default:0:0}:hg", "ws", std::to_string(before)});
+  push_one(*queue, "t", "x");
+  clock.advance(1'000'000);
+  answered(queue->lease(for_a_minute()));
+  CHECK(answered(queue->stats({})).rows.at(0).wait_ms.sum_ms > before);
+}
+
 TEST_CASE("what waits to be delivered once more is not counted again") {
   const TestServer server;
   FakeClock clock;
