@@ -39,6 +39,10 @@ class FullQueue {
     accepted_.insert(payload);
     return pushed->items[0].id;
   }
+  /// Ten are so many that the room which its end gives back is too little for their record.
+  void push_behind(MessageId parent, const std::string& tenant, int count) {
+    for (int i = 0; i < count; ++i) push({.after = {parent}}, tenant, tenant + std::to_string(i));
+  }
   Receipt lease(const std::string& tenant, Hold hold = Hold::duration) {
     const auto leased = door().lease({.hold = hold, .hold_ms = kHourMs, .tenant = tenant});
     REQUIRE(leased.ok());
@@ -157,18 +161,16 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
     leave_out("a small disk needs root");
     return;
   }
-  for (const char* tenant :
-       {"leased", "released", "delayed", "retried", "extended", "buried", "died", "churn"})
-    q.push({}, tenant);
+  for (const auto* each : {"leased", "released", "delayed", "retried", "extended", "buried", "died", "churn"})
+    q.push({}, each);
   q.push({.ttl_ms = kHourMs}, "in time");
   const MessageId worn = q.push({.attempts_max = 1, .unique = "k"}, "worn");
   q.push({.after = {worn}}, "waits in vain");
   const MessageId parent = q.push({}, "parent");
-  // So many that the room that its end gives back is too little for their record.
-  for (int i = 0; i < 10; ++i) q.push({.after = {parent}}, "freed", "freed" + std::to_string(i));
+  q.push_behind(parent, "freed", 10);
   const MessageId kicked = q.push({}, "kicked");
   q.settle({.receipt = q.lease("kicked"), .verdict = Verdict::bury});
-  // Taken before: of what is taken on the full disk the journal does not know even that.
+  // Of what is taken on the full disk the journal does not know even that.
   const Receipt extended = q.lease("extended"), delayed = q.lease("delayed"), retried = q.lease("retried"),
                 buried = q.lease("buried");
   q.fill();
