@@ -34,7 +34,7 @@ TEST_CASE("a tenant's row tells its own times by the next power of two, and none
   for (const int64_t ms : {0, 1, 2, 3, 100, 5'000, 20'000}) live_through(q, "acct/t", ms, 2 * ms + 1);
   live_through(q, "other", 7, 40, Verdict::bury);
   CHECK(told(q.stats("acct/t").wait_ms) == "7: 4 20000 20000, 20000");
-  CHECK(told(q.stats("acct/t").run_ms) == "7: 8 40001 40001, 40001");
+  CHECK(told(q.stats("acct/t").run_ms) == "7: 8 40032 40032, 40032");
   CHECK(told(q.stats("other").wait_ms) == "1: 7 7 7, 7");
   CHECK(told(q.stats("other").run_ms) == "1: 40 40 40, 40");
   CHECK(q.stats("other").wait_ms.by_octave.empty());
@@ -54,7 +54,18 @@ TEST_CASE("a wait counts once, and each run up to its verdict") {
 TEST_CASE("of the longest times a tenant's row tells the longest of all") {
   ON_EVERY_ENGINE(q);
   for (const int64_t ms : {1, 9'000'000, 20'000'000}) live_through(q, "t", ms, 1);
-  CHECK(told(q.stats("t").wait_ms) == "3: 20000000 20000000 20000000, 20000000");
+  CHECK(told(q.stats("t").wait_ms) == "3: 20004864 20004864 20004864, 20004864");
+}
+
+TEST_CASE("a tenant's longest time is never told as shorter, and by one part in 1024 longer at the most") {
+  ON_EVERY_ENGINE(q);
+  constexpr int64_t kDay = 86'400'000;
+  for (const int64_t ms : {int64_t{4'095}, int64_t{4'097}, kDay + 1, 60 * kDay, 400 * kDay}) {
+    live_through(q, "t" + std::to_string(ms), ms, 0);
+    const int64_t told = q.stats("t" + std::to_string(ms)).wait_ms.max.value_or(0);
+    CHECK(told >= ms);
+    CHECK(told <= ms + ms / 1024 + 1);
+  }
 }
 
 }  // namespace fq::test

@@ -7,6 +7,7 @@
 #include <map>
 // fq, below us.
 #include "core/base/jain.h"
+#include "core/base/short_time.h"
 // Tests.
 #include "tests/fakes/model_queue.h"
 
@@ -35,22 +36,24 @@ void count(StatsRow& row, const Model::Message& message) {
   for (const Model::Step& step : message.steps) row.bytes += step.output.size();
 }
 
-/// As they are told of a tenant: by the next power of two, but never as longer than the longest.
+/// As they are told of a tenant: by the next power of two, but never as longer than the longest, which is told
+/// by a number of 16 bits. There are not so many that they are halved.
 Percentiles percentiles_of(std::vector<int64_t> all_ms) {
   Percentiles result;
   result.count = all_ms.size();
   if (all_ms.empty()) return result;
   std::sort(all_ms.begin(), all_ms.end());
+  const auto longest = static_cast<int64_t>(ms_of(short_time_of(static_cast<uint64_t>(all_ms.back()))));
   const auto part = [&](double p) {
     const auto place = static_cast<size_t>(std::ceil(p * static_cast<double>(all_ms.size())));
     const auto width = std::bit_width(static_cast<uint64_t>(all_ms[place - 1]));
     const bool is_open = width > 22;  // all that are as long as that are told by the longest
-    return is_open ? all_ms.back() : std::min(int64_t{1} << width, all_ms.back());
+    return is_open ? longest : std::min(int64_t{1} << width, longest);
   };
   result.p50 = part(0.5);
   result.p90 = part(0.9);
   result.p99 = part(0.99);
-  result.max = all_ms.back();
+  result.max = longest;
   return result;
 }
 

@@ -1,6 +1,8 @@
 // times_test - how long messages of a queue on a server waited and ran.
 #include "core/redis/views/time_counts.h"
 
+// System.
+#include <limits>
 // Tests.
 #include "tests/redis/fixture.h"
 
@@ -141,6 +143,85 @@ TEST_CASE("a tenant's times are halved where more are alike than a byte counts")
   live_through(*queue, clock, "t", 1, 0);
   CHECK(row_of_tenant(*queue, "t").wait_ms.count == 4 + 128);
   CHECK(row_of_tenant(*queue, "t").wait_ms.max == 1'000);
+}
+
+namespace {
+
+constexpr int64_t kWaitHour = 3'600'000;
+constexpr int64_t kWaitDay = 24 * kWaitHour;
+
+/// Keeps it from being forgotten between its messages.
+void keep_tenant(Queue& queue, std::string_view tenant) {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes("later");
+  message.delay_ms = 4'000 * kWaitDay;
+  REQUIRE(answered(queue.push({&message, 1})).items.at(0).status == PushStatus::accepted);
+}
+
+std::string packed_double(double number) { return Packer().number(number).bytes(); }
+
+}  // namespace
+
+TEST_CASE("on a server a tenant that once waited for a month is told what it waits now") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  keep_tenant(*queue, "t");
+  live_through(*queue, clock, "t", 30 * kWaitDay, 0);
+  for (int i = 0; i < 254; ++i) live_through(*queue, clock, "t", 2 * kWaitHour, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max >= 30 * kWaitDay);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max <= 31 * kWaitDay);
+  for (int i = 254; i < 1'000; ++i) live_through(*queue, clock, "t", 2 * kWaitHour, 0);
+  const Percentiles waited = row_of_tenant(*queue, "t").wait_ms;
+  CHECK(waited.p50 >= 2 * kWaitHour);
+  CHECK(waited.p50 <= 4 * kWaitHour);
+  CHECK(waited.max >= 2 * kWaitHour);
+  CHECK(waited.max <= 4 * kWaitHour);
+}
+
+TEST_CASE("on a server a tenant's longest time fades, and what is longer is counted no more") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  keep_tenant(*queue, "t");
+  for (int i = 0; i < 20; ++i) live_through(*queue, clock, "t", 3'000, 0);
+  for (int i = 0; i < 255; ++i) live_through(*queue, clock, "t", 5, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max == 3'000);
+  for (int i = 255; i < 600; ++i) live_through(*queue, clock, "t", 5, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max == 5);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.p99 == 5);
+}
+
+TEST_CASE("the longest time that an older fq or others wrote of a tenant is told, and fades") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  keep_tenant(*queue, "t");
+  for (int i = 0; i < 200; ++i) live_through(*queue, clock, "t", 2 * kWaitHour, 0);
+  const std::string key = "fq1:fq:{default:0:0}:c:t";
+  const std::string whole = command(server, {"GET", key}).text;
+  const auto poke = [&](double longest) {
+    std::string bytes = whole;
+    command(server, {"SET", key, bytes.replace(136, 8, packed_double(longest))});
+  };
+  // Those that are no time are none; then the bucket says how long it was at least.
+  const double none = std::numeric_limits<double>::quiet_NaN(), all = std::numeric_limits<double>::infinity();
+  for (const double longest : {none, -all, -1.0, -0.0, 0.0, 0.5, 1e-300, 1e300, all}) {
+    INFO(longest);
+    poke(longest);
+    CHECK(row_of_tenant(*queue, "t").wait_ms.max >= int64_t{1} << 22);
+    live_through(*queue, clock, "t", 3 * kWaitHour, 0);
+    CHECK(row_of_tenant(*queue, "t").wait_ms.max >= 3 * kWaitHour);
+    CHECK(row_of_tenant(*queue, "t").wait_ms.count == 201);
+  }
+  const auto month = static_cast<double>(30 * kWaitDay);
+  poke(month);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max == 30 * kWaitDay);
+  for (int i = 0; i < 100; ++i) live_through(*queue, clock, "t", 2 * kWaitHour, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max >= 30 * kWaitDay);
+  for (int i = 0; i < 200; ++i) live_through(*queue, clock, "t", 2 * kWaitHour, 0);
+  CHECK(row_of_tenant(*queue, "t").wait_ms.max <= 4 * kWaitHour);
 }
 
 TEST_CASE("what nobody counts so is passed over") {

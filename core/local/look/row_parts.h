@@ -18,7 +18,7 @@ Percentiles percentiles_of(const AnyHistogram& histogram) {
   result.p50 = part(0.5);
   result.p90 = part(0.9);
   result.p99 = part(0.99);
-  result.max = static_cast<int64_t>(histogram.max_ms.get());
+  result.max = static_cast<int64_t>(histogram_longest_ms(histogram));
   return result;
 }
 

@@ -13,7 +13,7 @@ namespace fq {
 uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
-  constexpr uint64_t kRevision = 13;
+  constexpr uint64_t kRevision = 14;
   constexpr std::array<uint64_t, 28> shape = {
       kRevision,
       kJournalFormat,  // an fq that knows less of the journal is kept out while another is attached

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 // fq, below us.
+#include "core/base/short_time.h"
 #include "core/base/text/decimal.h"
 
 namespace fq {
@@ -14,6 +15,8 @@ namespace {
 constexpr uint64_t kExact = 32, kPerOctave = 16;
 constexpr uint64_t kBucketsMax = kExact + kPerOctave * 50;  // beyond it are times that no clock tells
 constexpr uint32_t kRecentBuckets = 24;
+constexpr size_t kLongestBytes = 8;
+constexpr uint32_t kAreTwo = uint32_t{1} << 31;
 
 /// What is told of a time in this bucket: the middle of it.
 uint64_t time_of(uint64_t bucket) {
@@ -43,6 +46,14 @@ Percentiles percentiles_of(const std::map<uint64_t, uint64_t>& counts, uint64_t 
   return result;
 }
 
+/// The two that recent_times.lua keeps, or the number that versions of fq before them did.
+uint64_t longest_of(std::string_view bytes) {
+  Unpacker two(bytes);
+  const auto latest = two.number<ShortTime>(), before = two.number<ShortTime>();
+  if (two.number<uint32_t>() == kAreTwo) return std::max(ms_of(latest), ms_of(before));
+  return static_cast<uint64_t>(std::max<int64_t>(0, Unpacker(bytes).whole()));
+}
+
 }  // namespace
 
 void TimeCounts::take(std::string_view field, uint64_t value) {
@@ -65,14 +76,19 @@ Percentiles TimeCounts::percentiles() const {
 }
 
 Percentiles recent_times(Unpacker& bytes) {
-  const auto max_ms = static_cast<uint64_t>(std::max<int64_t>(0, bytes.whole()));
+  uint64_t longest_ms = longest_of(bytes.raw(kLongestBytes));
+  uint64_t highest = 0;
   std::map<uint64_t, uint64_t> counts;
   for (uint32_t bucket = 0; bucket < kRecentBuckets; ++bucket) {
     const bool is_open = bucket + 1 == kRecentBuckets;
-    if (const auto count = bytes.number<uint8_t>(); count != 0)
-      counts[is_open ? UINT64_MAX : uint64_t{1} << bucket] = count;
+    const auto count = bytes.number<uint8_t>();
+    if (count == 0) continue;
+    highest = uint64_t{1} << bucket;
+    counts[is_open ? UINT64_MAX : highest] = count;
   }
-  return percentiles_of(counts, max_ms);
+  // What an older version writes over the two is the longest of its own alone.
+  if (longest_ms < highest / 2) longest_ms = highest;
+  return percentiles_of(counts, longest_ms);
 }
 
 }  // namespace fq

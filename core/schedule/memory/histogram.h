@@ -5,8 +5,9 @@
 // time below 1 ms is told as 0: the clock of the schedule counts whole milliseconds.
 //
 // A tenant's is a small summary by powers of two: bucket 0 is below 1 ms, bucket k from 2^(k-1) up to 2^k ms,
-// the last is open, and a time that is told is an upper bound. Its buckets are bytes: when one is full all
-// are halved, so they speak of recent times.
+// the last is open and speaks by the longest, and a time that is told is an upper bound. Its buckets are
+// bytes: when one is full all are halved, so they speak of recent times. So does the longest: what came before
+// the last halving but one is not among them, and the buckets beyond it are emptied.
 #pragma once
 
 // System.
@@ -42,15 +43,24 @@ constexpr uint64_t histogram_value(const QueueHistogram&, uint32_t bucket) {
   return ((H::kPerOctave + part) << (octave + 1)) + (uint64_t{1} << octave);
 }
 
+/// Out of the way: one in a hundred notes or fewer comes here.
+[[gnu::cold, gnu::noinline]] inline void histogram_halve(Txn& txn, Histogram& histogram) {
+  const ShortTime longest = histogram.longest;
+  const uint32_t last = histogram_bucket(histogram, ms_of(longest));
+  for (uint32_t i = 0; i < Histogram::kBuckets; ++i) {
+    auto& each = histogram.bucket[i];
+    put(txn, each, i <= last ? static_cast<uint8_t>(each.get() / 2) : uint8_t{0});
+  }
+  put(txn, histogram.longest_before, longest);
+  txn.set(histogram.longest, ShortTime{0});
+}
+
 /// One step (half a step's stores where all are halved).
 [[gnu::always_inline]] inline void histogram_note(Txn& txn, Histogram& histogram, uint64_t ms) {
   const uint32_t bucket = histogram_bucket(histogram, ms);
-  if (histogram.bucket[bucket] == UINT8_MAX) {
-    for (auto& each : histogram.bucket) put(txn, each, static_cast<uint8_t>(each.get() / 2));
-  }
+  if (__builtin_expect(histogram.bucket[bucket] == UINT8_MAX, 0)) histogram_halve(txn, histogram);
   add_to(txn, histogram.bucket[bucket], 1);
-  const auto capped = static_cast<uint32_t>(std::min<uint64_t>(ms, UINT32_MAX));
-  if (capped > histogram.max_ms) txn.set(histogram.max_ms, capped);
+  if (is_longer(ms, histogram.longest)) txn.set(histogram.longest, short_time_of(ms));
 }
 
 [[gnu::always_inline]] inline void histogram_note(Txn& txn, QueueHistogram& histogram, uint64_t ms) {
@@ -68,6 +78,12 @@ uint64_t histogram_count(const AnyHistogram& histogram) {
   return all;
 }
 
+/// The longest of these times.
+inline uint64_t histogram_longest_ms(const Histogram& histogram) {
+  return std::max(ms_of(histogram.longest), ms_of(histogram.longest_before));
+}
+inline uint64_t histogram_longest_ms(const QueueHistogram& histogram) { return histogram.max_ms; }
+
 /// The time that this part (above 0, to 1) of all stayed within, as well as it is known; none before the
 /// first.
 template <class AnyHistogram>
@@ -79,10 +95,10 @@ std::optional<uint64_t> histogram_percentile_ms(const AnyHistogram& histogram, d
   for (uint32_t i = 0; i + 1 < AnyHistogram::kBuckets; ++i) {
     seen += histogram.bucket[i].get();
     if (seen != 0 && seen >= wanted) {
-      return std::min<uint64_t>(histogram_value(histogram, i), histogram.max_ms.get());
+      return std::min(histogram_value(histogram, i), histogram_longest_ms(histogram));
     }
   }
-  return histogram.max_ms.get();
+  return histogram_longest_ms(histogram);
 }
 
 }  // namespace fq

@@ -10,6 +10,7 @@
 #include "core/base/memory/arena.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
+#include "core/base/short_time.h"
 #include "core/journal/record.h"
 
 namespace fq {
@@ -161,7 +162,8 @@ struct Lane {
 struct Histogram {
   static constexpr uint32_t kBuckets = 24;  // the last is 2^22 ms (70 minutes) and more
   Shared<uint8_t> bucket[kBuckets];
-  Shared<uint32_t> max_ms;
+  Shared<ShortTime> longest;         // since they were halved last
+  Shared<ShortTime> longest_before;  // between then and the time before
 };
 
 struct Tenant;  // core/schedule/memory/tenant.h

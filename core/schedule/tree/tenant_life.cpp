@@ -14,7 +14,8 @@ namespace {
 
 void clear(Txn& txn, Histogram& histogram) {
   for (auto& each : histogram.bucket) put(txn, each, 0);
-  put(txn, histogram.max_ms, 0);
+  put(txn, histogram.longest, ShortTime{0});
+  put(txn, histogram.longest_before, ShortTime{0});
 }
 
 // A node that was used before still holds what it was.
