@@ -54,10 +54,13 @@ TEST_CASE("a tenant's longest time fades once hundreds of others have come after
 
 TEST_CASE("what is longer than all of a tenant's latest times is counted no more") {
   TenantTimes waits;
-  waits.note(3'000, 100);
-  waits.note(5, 3'000);
-  CHECK(waits.within(0.99) == 5);
-  CHECK(waits.within(1.0) == 5);
+  waits.note(3'000, 200);
+  waits.note(5, 256);
+  waits.note(100);
+  CHECK(waits.within(0.9) == 3'000);
+  waits.note(5, 128);
+  CHECK(waits.longest() == 100);
+  CHECK(waits.within(0.9) == 8);
 }
 
 TEST_CASE("a time of months, or of a century, is told as no shorter") {
