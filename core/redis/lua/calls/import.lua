@@ -29,10 +29,10 @@ end
 local function note(call, token, id) uniques.note_import(call, token, id, call.now + REMEMBERED) end
 
 -- Of it is known how it ended, and no more.
-local function add_ended(call, path, state)
-  local m = {id = call.n + call.step, path = path}
+local function add_ended(call, path, past)
+  local m = {id = call.n + call.step, path = path, attempts = past.attempts}
   call.n = m.id
-  store.ended(call, m, state == records.ACKED and 'acked' or 'cancelled')
+  store.ended(call, m, past.state == records.ACKED and 'acked' or 'cancelled')
   return m
 end
 
@@ -70,7 +70,7 @@ end
 -- What it has: `at`: its first argument.
 local function add(call, args, at, count)
   local p, past = push.read(call, args[at + 2], args[at + 3], args[at + 4], args[at + 5]), read(call, args[at + 6])
-  if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past.state) end
+  if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past) end
   local leader = past.behind ~= 0 and store.find(call, past.behind) or nil
   settle_state(call, past, leader)
   local holds = p.text ~= '' and past.state ~= records.DEAD and not leader
