@@ -142,4 +142,22 @@ TEST_CASE("what has ended is not waited for; what is unknown, or the message its
   CHECK(names(q, own) == "acked both ");
 }
 
+TEST_CASE("what was moved to another queue is not waited for, alone or beside another, and nothing is kept of that") {
+  WHERE_STEPS_ARE(q);
+  const std::unique_ptr<Queue> other = q.other_queue();
+  if (!other) return;
+  q.push("t", "own");
+  const Delivery job = q.lease();
+  const MessageId ids[] = {q.push("t", "unfinished"), q.push("t", "moved")};
+  REQUIRE(q.door().move(std::span(ids).last(1), {"other", ""}).value().items.at(0).what ==
+          MoveResult::What::moved);
+  for (const size_t count : {size_t{1}, size_t{2}}) {
+    const Result<StepPause> refused = steps(q).wait(job.receipt, "w", std::span(ids).last(count));
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().kind == ErrorKind::missing);
+  }
+  CHECK(names(q, job.id) == "");
+  CHECK_FALSE(steps(q).wait(job.receipt, "w", std::span(ids).first(1)).value().over);
+}
+
 }  // namespace fq::test

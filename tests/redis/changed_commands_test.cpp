@@ -101,6 +101,11 @@ TEST_CASE("a move signs for the other queue what was genuine in this one") {
     CHECK(moved.items.at(0).what == MoveResult::What::stays);
     CHECK(moved.items.at(0).why == "its command is not signed");
   }
+  SECTION("one that has ended is not there any more, with the key and without it") {
+    answered(c.queue->mutate(std::array{id}, Action::cancel));
+    const auto client = c.open(GENERATE(true, false) ? told_time_engine() : keyless_engine());
+    CHECK(answered(client->move(std::array{id}, request)).items.at(0).what == MoveResult::What::gone);
+  }
   SECTION("without the key it stays, and others go") {
     const auto keyless = c.open(keyless_engine());
     const std::array ids = {id, push_one(*c.queue, "t", "x")};

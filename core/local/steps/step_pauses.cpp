@@ -71,8 +71,8 @@ Result<std::vector<uint64_t>> StepPauses::wanted(const Receipt& receipt, std::st
 }
 
 /// Of the ids those that are waited for now keep no mark; `step` is told whether any are, and of the others
-/// whether one has ended otherwise than by an ack. How one ended that nobody remembers any more was noted
-/// when it did, with the message that waited.
+/// whether one has ended otherwise than by an ack. How one ended that nobody remembers any more, or that is in
+/// another queue or on its way there, was noted when it did, with the message that waited.
 Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, const Memory& memory, SteppedRecord& step) {
   uint64_t unknown = 0;
   bool open = false, failed = false;
@@ -88,11 +88,13 @@ Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, const Memory& memor
       const std::optional<SlotIndex> slot = schedule().messages().find(id);
       const bool dead = slot && state_of(schedule().messages().entry(*slot)) == SlotState::dead;
       const auto outcome = slot ? std::nullopt : schedule().past().outcome(id);
-      const bool forgotten = !slot && !outcome;
+      const bool in_transit = slot && schedule().views().is_in_transit(*slot);
+      const bool elsewhere = in_transit || (outcome && outcome->verdict == RecordType::left);
+      const bool forgotten = elsewhere || (!slot && !outcome);
       if (forgotten && memory.all) unknown = ids[i];
-      const bool unfinished = slot && !dead;
+      const bool unfinished = slot && !dead && !elsewhere;
       failed = failed || dead || (forgotten && memory.failed) ||
-               (outcome && outcome->verdict != RecordType::acked);
+               (outcome && !elsewhere && outcome->verdict != RecordType::acked);
       open = open || unfinished;
       const bool waited = unfinished && waits < kAfterMax;
       if (waited) ++waits;

@@ -48,7 +48,8 @@ Result<RedisMover::Seen> RedisMover::see(MessageId id, const MoveRequest& reques
   const std::optional<MessageRecord> record = read_record(bytes);
   seen.tenant = request.tenant.empty() && record ? std::string(record->tenant) : request.tenant;
   if (!record && !bytes.empty()) seen.why_it_stays = "its record cannot be read";
-  if (!record || !record->command) return seen;
+  // What is told of one that has ended is not all that was signed; and it goes nowhere.
+  if (!record || !record->command || has_ended(record->state)) return seen;
   NewMessage message = message_of(*record);
   if (!signer_.has_key()) seen.why_it_stays = lacks_command_key("its command").text;
   if (signer_.has_key()) seen.why_it_stays = signer_.fault(message, record->signature, kUnlimited);
