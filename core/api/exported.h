@@ -32,7 +32,7 @@ struct ExportedStep {
 struct ExportedWait {
   MessageId id{};
   bool any = false;     // however that ends; else it has to be acked
-  bool closed = false;  // it waits for that one no longer
+  bool closed = false;  // it waits for that one no longer, or, dead, would not when it is kicked
 };
 
 struct ExportedMessage {

@@ -6,10 +6,11 @@ namespace {
 
 bool is_none(MessageId id) { return number(id) == 0; }
 
-std::vector<MessageId> gather(const ExportedMessage& message, bool with_closed) {
+std::vector<MessageId> gather(const ExportedMessage& message, bool only_needed) {
   std::vector<MessageId> ids;
   for (const ExportedWait& wait : message.after) {
-    if (with_closed || !wait.closed) ids.push_back(wait.id);
+    const bool waits = !wait.closed && message.state != State::dead;
+    if (waits || !only_needed) ids.push_back(wait.id);
   }
   ids.push_back(message.behind);
   for (const ExportedStep& step : message.steps) {
@@ -22,9 +23,9 @@ std::vector<MessageId> gather(const ExportedMessage& message, bool with_closed) 
 
 }  // namespace
 
-std::vector<MessageId> named_by(const ExportedMessage& message) { return gather(message, true); }
+std::vector<MessageId> named_by(const ExportedMessage& message) { return gather(message, false); }
 
-std::vector<MessageId> needed_by(const ExportedMessage& message) { return gather(message, false); }
+std::vector<MessageId> needed_by(const ExportedMessage& message) { return gather(message, true); }
 
 void rename_others(ExportedMessage& message, const std::function<MessageId(MessageId)>& there) {
   const auto rename = [&](MessageId& id) {

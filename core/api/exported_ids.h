@@ -12,7 +12,7 @@ namespace fq {
 /// All that it names, one more than once perhaps.
 std::vector<MessageId> named_by(const ExportedMessage& message);
 
-/// Those without the ones that it waits for no longer.
+/// Those without the ones that it waits for no longer; a dead one waits for none.
 std::vector<MessageId> needed_by(const ExportedMessage& message);
 
 /// Names the others as they are called elsewhere. Those that `there` has no name for (0) it does without.

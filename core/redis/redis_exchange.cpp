@@ -122,6 +122,7 @@ Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
     if (has_key) message.unique_for_ms = ties->unique_for_ms;
     if (record->debounced && record->holds_key) message.debounce = ties->unique;
     message.after = ties->waits;
+    for (ExportedWait& wait : message.after) wait.closed = wait.closed && message.state != State::dead;
     // A kick holds a dead one again for what it came after.
     const bool is_held_again = message.state == State::dead && !message.after.empty();
     if (message.state == State::held || record->suspended || is_held_again) {

@@ -36,9 +36,9 @@ inline std::string text_of(const ExportedMessage& message, int64_t now_wall_ms) 
           message.debounce + "' behind " + of(message.behind);
   std::set<std::string> after;
   for (const ExportedWait& wait : message.after) {
-    // What others once came after means nothing any more, nor what has ended. Of the dead no two engines tell
-    // the same of that: a kick looks itself, which is compared.
-    if (message.state == State::held && !wait.closed) after.insert(of(wait.id));
+    // What others once came after means nothing any more, nor what has ended.
+    const bool holds = message.state == State::held || message.state == State::dead;
+    if (holds && !wait.closed) after.insert(of(wait.id));
   }
   for (const std::string& each : after) text += ", after " + each;
   std::set<std::string> steps;

@@ -63,6 +63,35 @@ TEST_CASE("the attempts that an imported message has of its own hold, whatever i
   }
 }
 
+TEST_CASE("of a dead one is open what it died with, and closed what had let it go before") {
+  WHERE_EXPORTS_ARE(q);
+  const MessageId first = q.push("t", "first");
+  const auto push_after = [&](bool any) {
+    NewMessage then = message_of("t", "then", {});
+    (any ? then.after_any : then.after) = {first};
+    return q.door().push({&then, 1}).value().items[0].id;
+  };
+  const MessageId let_go = push_after(true), died = push_after(false);
+  q.bury(q.lease());
+  q.bury(q.lease());
+  REQUIRE(q.get(let_go).state == State::dead);
+  REQUIRE(q.get(died).state == State::dead);
+  for (const ExportedWait& wait : exported(q, let_go).after) CHECK(wait.closed);
+  REQUIRE(exported(q, died).after.size() == 1);
+  CHECK_FALSE(exported(q, died).after[0].closed);
+}
+
+TEST_CASE("a kick holds a dead one that was imported for what is told to be open, and for nothing else") {
+  WHERE_EXPORTS_ARE(q);
+  const MessageId first = q.push("t", "first");
+  const bool closed = GENERATE(true, false), any = GENERATE(true, false);
+  ExportedMessage message = a_message(q, 7, State::dead);
+  message.after = {{first, any, closed}};
+  const MessageId there = import_one(q, message);
+  CHECK(q.mutate({there}, Action::kick).changed == 1);
+  CHECK(q.get(there).state == (closed ? State::ready : State::held));
+}
+
 TEST_CASE("no message is imported that waits for more than one can") {
   WHERE_EXPORTS_ARE(q);
   std::vector<MessageId> ids;

@@ -27,6 +27,10 @@ TEST_CASE("an exported message needs all that it names but what it waits for no 
         Ids{MessageId{2}, MessageId{3}, MessageId{4}, MessageId{5}, MessageId{6}, MessageId{7}});
   CHECK(needed_by(message) == Ids{MessageId{2}, MessageId{4}, MessageId{5}, MessageId{6}, MessageId{7}});
   CHECK(named_by(ExportedMessage{}).empty());
+  ExportedMessage dead = message;
+  dead.state = State::dead;
+  CHECK(named_by(dead) == named_by(message));
+  CHECK(needed_by(dead) == Ids{MessageId{4}, MessageId{5}, MessageId{6}, MessageId{7}});
 }
 
 TEST_CASE("it does without those that are not known elsewhere") {

@@ -19,7 +19,7 @@ void Model::tell_place(const Message& message, ExportedMessage& to) {
   to.due_wall_ms = message.held_due_ms + wall_ms;
   to.delay_ms = message.held_delay_ms.value_or(0);
   for (const Waited& each : message.waits) {
-    if (each.id != message.behind || !each.any) to.after.push_back({each.id, each.any, each.closed});
+    if (each.id != message.behind || !each.any) to.after.push_back({each.id, each.any, each.closed && to.state != State::dead});
   }
   if (message.info.state == State::held && number(message.behind) != 0 && is_unfinished(message.behind))
     to.behind = message.behind;
@@ -93,7 +93,9 @@ void Model::tie(Message& message, const ExportedMessage& from) {
     message.info.after.push_back(id);
     if (!closed && !is_unfinished(id)) note_ended(id);
   };
-  for (const ExportedWait& wait : from.after) add(wait.id, wait.any, wait.closed);
+  for (const ExportedWait& wait : from.after) {
+    if (!wait.closed || !dead) add(wait.id, wait.any, wait.closed);
+  }
   const bool is_named = std::any_of(from.after.begin(), from.after.end(),
                                     [&](const ExportedWait& wait) { return wait.id == from.behind; });
   if (number(from.behind) != 0 && !is_named) add(from.behind, true, false);

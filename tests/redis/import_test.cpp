@@ -94,6 +94,22 @@ TEST_CASE("one of many whose key is in use stays out alone") {
   CHECK(answered(s.queue->check()).findings.empty());
 }
 
+TEST_CASE("a dead one is taken in also where what it died with lies on another shard; one that waits is not") {
+  Sharded s;
+  std::string other;
+  const MessageId first = two_apart(*s.queue, other).first;
+  std::vector<ExportedMessage> messages = exported(2);
+  for (ExportedMessage& each : messages) each.tenant = other, each.after = {{first, false, false}};
+  messages[0].state = State::dead;
+  messages[1].state = State::held;
+  const ImportReply reply = answered(s.queue->import_messages(messages, "elsewhere"));
+  CHECK(whats_of(reply) == std::vector<Became>{Became::imported, Became::refused});
+  const MessageId dead = reply.items.at(0).id;
+  CHECK(answered(s.queue->mutate({&dead, 1}, Action::kick)).changed == 1);
+  CHECK(answered(s.queue->get(dead)).value().state == State::ready);
+  CHECK(answered(s.queue->check()).findings.empty());
+}
+
 TEST_CASE("long ones, and ones with many steps, go in calls of their own") {
   const Sharded s(1);
   std::vector<ExportedMessage> messages = exported(6);

@@ -19,7 +19,9 @@ local function read(call, bytes)
     past.behind = struct.unpack(PAST, bytes)
   for at = PAST_BYTES + 1, #bytes, WAIT_BYTES do
     local id, any, closed = struct.unpack(WAIT, bytes, at)
-    past.waits[#past.waits + 1] = {id = id, any = any == 1, closed = closed == 1}
+    -- What had let a dead one go before it died: a kick would hold it for that again.
+    local is_over = closed == 1 and past.state == records.DEAD
+    if not is_over then past.waits[#past.waits + 1] = {id = id, any = any == 1, closed = closed == 1} end
   end
   if past.due > 0 then past.due = pace.at(call, past.due) end
   if past.state == records.DELAYED then past.since = pace.at(call, past.since) end
