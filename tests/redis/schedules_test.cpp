@@ -60,8 +60,9 @@ TEST_CASE("who makes up for the times of a long stop serves what is there meanwh
   clock.advance(90LL * 24 * 60 * 60'000);
   uint64_t made = 0;
   for (int i = 0; i < 6; ++i) {
+    const std::string tenant = "tenant-" + std::to_string(i);
     LeaseRequest request = for_a_minute();
-    request.tenant = "tenant-" + std::to_string(i);
+    request.tenant = tenant;
     const LeaseReply taken = answered(queue->lease(request));
     REQUIRE(taken.deliveries.size() == 1);
     CHECK(ack(*queue, taken.deliveries[0]) == SettleStatus::ok);
