@@ -52,7 +52,9 @@ is 'also of what has ended' "$(in_words 3)" "$(fq show 3 --json | jq -c '.histor
 long=$(head -c 60000 /dev/zero | tr '\0' x)
 large() { for _ in $(seq "$1"); do printf '%s\n' "$long"; done | fq push -q ended --lines -t last >/dev/null; }
 large 34
-printf '%s\n' a b c | fq push -q ended --lines -t last >/dev/null  # one record: where one of them lives its file stays
+# One record, so from a file and not from a pipe that pauses: where one of them lives its file stays.
+printf '%s\n' a b c >"$work/abc"
+fq push -q ended --lines -t last --file "$work/abc" >/dev/null
 large 5
 fq pop -q ended -n 36 --raw >/dev/null
 told() { fq show -q ended "$1" --json | jq -r '[.history[].event, .tenant] | join(" ")'; }

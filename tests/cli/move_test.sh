@@ -248,9 +248,10 @@ await stopped "$mover"
 gives 75 "message $id of queue 'keyed': is on its way to another queue; try again" \
   fq push -q keyed --unique k --unique-mode replace y
 gives 75 'is on its way to another queue' fq push -q keyed --unique k --unique-mode after y
+# From a file: a shell writes into a pipe line by line, and where the input pauses what has come is a batch.
+printf '%s\n' '{"payload":"z"}' '{"payload":"y","unique":"k","unique_mode":"replace"}' >"$work/batch"
 is 'of a batch nothing is pushed either' '75 0' \
-  "$(printf '%s\n' '{"payload":"z"}' '{"payload":"y","unique":"k","unique_mode":"replace"}' \
-    | fq push -q keyed --ndjson >/dev/null 2>&1; echo "$? $(fq -q keyed stats --json | jq .ready)")"
+  "$(fq push -q keyed --ndjson --file "$work/batch" >/dev/null 2>&1; echo "$? $(fq -q keyed stats --json | jq .ready)")"
 is 'a duplicate of it' "$id" "$(fq push -q keyed --unique k y)"
 kill -CONT $mover; wait $mover
 # An id that is given twice counts once.

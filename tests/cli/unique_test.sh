@@ -61,8 +61,9 @@ fq cancel -t aside >/dev/null
 # Of a batch the line is named, and nothing of it is pushed: the first of them, and behind a whole batch.
 before=$(fq stats --json | jq .pushed)
 for key in after after_any; do
-  gives 1 "line 3: message 99999: not known (any more), so nothing can come after it" \
-    bash -c 'printf "%s\n" "{\"payload\":\"x\"}" "" "{\"payload\":\"y\",\"'$key'\":[99999]}" | "$FQ" push --ndjson'
+  # From a file: a shell writes into a pipe line by line, and where the input pauses what has come is a batch.
+  printf '%s\n' '{"payload":"x"}' '' '{"payload":"y","'$key'":[99999]}' >"$work/lines"
+  gives 1 "line 3: message 99999: not known (any more), so nothing can come after it" fq push --ndjson --file "$work/lines"
 done
 is 'nothing of them is pushed' "$before" "$(fq stats --json | jq .pushed)"
 { seq 1024 | sed 's/.*/{"payload":"&","tenant":"aside"}/'; echo '{"payload":"x","after":[99998]}'; } >"$work/lines"
