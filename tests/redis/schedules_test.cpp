@@ -3,7 +3,7 @@
 // System.
 #include <thread>
 // Tests.
-#include "tests/redis/fixture.h"
+#include "tests/redis/on_cluster.h"
 
 namespace fq::test {
 
