@@ -1,4 +1,4 @@
-#include "core/base/short_time.h"
+#include "core/base/time/short_time.h"
 
 #include "tests/catch.h"
 

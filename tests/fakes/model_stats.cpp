@@ -7,7 +7,7 @@
 #include <map>
 // fq, below us.
 #include "core/base/jain.h"
-#include "core/base/short_time.h"
+#include "core/base/time/short_time.h"
 // Tests.
 #include "tests/fakes/model_queue.h"
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 // fq, below us.
-#include "core/base/short_time.h"
 #include "core/base/text/decimal.h"
+#include "core/base/time/short_time.h"
 
 namespace fq {
 

@@ -10,7 +10,7 @@
 #include "core/base/memory/arena.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
-#include "core/base/short_time.h"
+#include "core/base/time/short_time.h"
 #include "core/journal/record.h"
 
 namespace fq {

@@ -21,7 +21,7 @@ local function width_of(ms)
 end
 local function bucket_of(ms) return math.min(width_of(ms), BUCKETS - 1) end
 
--- A time as 16 bits, never shorter: see core/base/short_time.h.
+-- A time as 16 bits, never shorter: see core/base/time/short_time.h.
 local function short(ms)
   if not (ms > 0) then return 0 end
   ms = math.min(ms, MOST)
