@@ -236,7 +236,7 @@ gives 1 '' fq pop
 gives 1 '' fq -q slow pop
 gives 1 '' fq cancel -t big
 gives 75 "in process $mover" fq -q slow move 1 --to default
-# As it is known to no push, so to no step: what becomes of it is told elsewhere.
+# Nothing can come after it, and while a message is on its way no step waits for it: its end is told elsewhere.
 fq push job >/dev/null; receipt=$(fq pop --lease 1m | cut -f1)
 gives 1 'is not known, or no more' env FQ_RECEIPT="$receipt" "$FQ" step w --wait 1
 fq ack "$receipt"
