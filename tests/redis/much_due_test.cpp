@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <set>
 // fq, below us.
 #include "core/base/descriptor.h"
 #include "core/redis/guard/guard_words.h"
@@ -26,21 +27,21 @@ namespace {
 constexpr int64_t kLeastMs = 5'000;  // of the 15 s of a session, for who is heard each 5 s: 10, and no less
                                      // than this where a machine is slow for as long as that
 
-/// Of servers that never come to an end of what is due.
-const fq::Library& slow_library() {
+/// Of servers that do so much in a call of what is due.
+template <int kFired>
+const RedisEngine& engine_of() {
   static const std::string text = [] {
     const std::string_view line = "local FIRED = 64";
     std::string all(redis_library().text);
-    return all.replace(all.find(line), line.size(), "local FIRED = 0");
+    return all.replace(all.find(line), line.size(), "local FIRED = " + std::to_string(kFired));
   }();
   static const fq::Library library{redis_library().name, text, redis_library().commands};
-  return library;
-}
-
-const RedisEngine& slow_engine() {
-  static const RedisEngine engine(slow_library(), no_password, false, nullptr, a_command_key);
+  static const RedisEngine engine(library, no_password, false, nullptr, a_command_key);
   return engine;
 }
+
+/// That never come to an end of it.
+const RedisEngine& slow_engine() { return engine_of<0>(); }
 
 /// Two shards, and a message in each that somebody holds by living; then more is due in the second one for
 /// ever.
@@ -49,9 +50,6 @@ struct MuchDue {
     for (size_t shard = 0; shard < accounts.size(); ++shard) accounts.at(shard) = account_in(*s.queue, shard);
     for (const std::string& account : accounts) held.push_back(push_one(*s.queue, account, "held"));
   }
-  ~MuchDue() { command(s.server, {"FLUSHALL"}); }  // else who leaves waits for all that is due
-  MuchDue(const MuchDue&) = delete;
-  MuchDue& operator=(const MuchDue&) = delete;
 
   void hold(Queue& by) const {
     LeaseRequest by_living;
@@ -168,10 +166,91 @@ TEST_CASE("all verdicts of other shards are given while one of them has much tha
   static_cast<void>(settles.get());
 }
 
+/// On a queue of one shard or of several.
+void check_that_life_goes_on(uint32_t shards) {
+  const Sharded s{shards, slow_engine()};
+  const auto push = [&](std::string_view payload, auto change) {
+    NewMessage message = message_for("a", payload);
+    change(message);
+    return answered(s.queue->push({&message, 1})).items.at(0);
+  };
+  const auto as_it_is = [](NewMessage&) {};
+  const auto once = [](NewMessage& message) { message.unique = "k"; };
+  const auto once_and_short = [&](NewMessage& message) {
+    once(message);
+    message.ttl_ms = 1;
+  };
+  push("held", as_it_is);
+  push("held too long", as_it_is);
+  const Receipt held = answered(s.queue->lease(for_a_minute())).deliveries.at(0).receipt;
+  LeaseRequest for_a_moment = for_a_minute();
+  for_a_moment.hold_ms = 1;
+  const Receipt over = answered(s.queue->lease(for_a_moment)).deliveries.at(0).receipt;
+  const MessageId expired = push("expired", once_and_short).id;
+  push("late", [](NewMessage& message) { message.delay_ms = 1; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+
+  const int64_t ms = ms_of([&] {
+    const PushResult again = push("again", once);
+    CHECK(again.status == PushStatus::accepted);
+    CHECK(again.id != expired);
+    CHECK(push("and again", once).status == PushStatus::duplicate);
+    const std::vector<Settle> verdicts = {{.receipt = held}, {.receipt = over}};
+    const SettleReply said = answered(s.queue->settle(verdicts));
+    CHECK(said.items.at(0) == SettleStatus::ok);
+    CHECK(said.items.at(1) == SettleStatus::stale);
+    CHECK(answered(s.queue->extend({&over, 1}, 1'000)).at(0).status == SettleStatus::stale);
+    const std::vector<Delivery> taken = answered(s.queue->lease(for_a_minute(4))).deliveries;
+    REQUIRE(taken.size() == 2);
+    CHECK(answered(taken[0].payload.read_all()) == "held too long");
+    CHECK(answered(taken[1].payload.read_all()) == "again");
+    const auto worker = s.another();  // which leaves, too, and gives back what it has
+    CHECK(answered(worker->settings()).attempts_max == 5);
+    push("of a worker", [](NewMessage& message) { message.tenant = "b"; });
+    LeaseRequest by_living;
+    by_living.tenant = "b";
+    CHECK(answered(worker->lease(by_living)).deliveries.size() == 1);
+  });
+  CHECK(ms < kSoonMs);
+}
+
+TEST_CASE("what needs nothing that is due is done while there is more than servers do") {
+  SECTION("of the only shard") { check_that_life_goes_on(1); }
+  SECTION("of one of several") { check_that_life_goes_on(2); }
+}
+
+TEST_CASE("who comes for what is due waits for it") {
+  const Sharded s{1, engine_of<1>()};
+  NewMessage message = message_for("a");
+  message.ttl_ms = 1;
+  const std::vector<NewMessage> expired(1'000, message);
+  for (int i = 0; i < 10; ++i) REQUIRE(!answered(s.queue->push(expired)).error);
+  message = message_for("b");
+  message.delay_ms = 1;  // behind all of them
+  const MessageId late = answered(s.queue->push({&message, 1})).items.at(0).id;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::vector<Delivery> taken = answered(s.queue->lease(for_a_minute())).deliveries;
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].id == late);
+}
+
+TEST_CASE("who looks for work is served by all shards while one has much that is due") {
+  MuchDue m;
+  m.hold(*m.s.queue);
+  const MessageId busy = push_one(*m.s.queue, m.accounts[1], "beside what is due");
+  const MessageId ready = push_one(*m.s.queue, m.accounts[0], "ready");
+  m.begin();
+  std::set<MessageId> taken;
+  const auto take = [&] {
+    for (const Delivery& each : answered(m.s.queue->lease(for_a_minute(2))).deliveries) taken.insert(each.id);
+  };
+  CHECK(ms_of(take) < kSoonMs);
+  CHECK(taken == std::set{busy, ready});
+}
+
 TEST_CASE("who looks for work is served by the other shards while one has much that is due") {
   MuchDue m;
   m.hold(*m.s.queue);
-  push_one(*m.s.queue, m.accounts[1], "behind what is due");
   const MessageId ready = push_one(*m.s.queue, m.accounts[0], "ready");
   m.begin();
   LeaseReply reply;

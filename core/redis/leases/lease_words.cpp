@@ -17,6 +17,13 @@ constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
 
 }  // namespace
 
+SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next) {
+  reply.next.reset();
+  if (next) reply.next = std::move(next).value();
+  if (!next) reply.error = std::move(next).error();
+  return reply;
+}
+
 std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first,
                          unsigned again, const Heard& heard, unsigned bell) {
   static const LeaseRequest nothing;

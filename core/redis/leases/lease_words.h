@@ -39,6 +39,9 @@ Result<std::string> output_bytes(const JobOutput* output);
 
 std::string extension(size_t count, int64_t duration_ms);
 
+/// The verdicts were given, whatever became of the lease behind them.
+SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next);
+
 /// As the server's program says what became of what was asked under a receipt.
 SettleStatus status_of(const Reply& answer);
 

@@ -10,10 +10,11 @@
 #include "core/base/text/escape.h"
 #include "core/api/receipt.h"
 // fq, this room.
-#include "core/redis/records/argument_list.h"
-#include "core/redis/records/packing.h"
+#include "core/redis/leases/due_wait.h"
 #include "core/redis/leases/glance.h"
 #include "core/redis/leases/lease_words.h"
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/packing.h"
 #include "core/redis/waits/bells.h"
 
 namespace fq {
@@ -30,13 +31,6 @@ double cost_in(const Reply& told) {
 }
 
 }  // namespace
-
-SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next) {
-  reply.next.reset();
-  if (next) reply.next = std::move(next).value();
-  if (!next) reply.error = std::move(next).error();
-  return reply;
-}
 
 Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
   return Receipt(receipt_text(id, serial, mark_ + std::string(nonce)));
@@ -280,6 +274,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   FQ_TRY(add_news(answer.at(6), now_ms, reply));
   if ((bell & kListens) != 0 && taken == 0) shard_.bells()->note(shard_.bell());
   progress.is_full = taken >= kMessagesPerCall || given < taken || !answer.at(9).items.empty();
+  progress.is_behind = is_behind(answer);
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
   reply.next_wake_ms = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
@@ -324,15 +319,17 @@ Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t 
 Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
   Bells* const bells = shard_.bells();
   const std::vector<std::string> bell = {shard_.bell()};
+  Progress progress;
   const auto look_once = [&](bool hears) -> Result<LeaseReply> {
     LeaseReply reply;
-    Progress progress{request.look ? 0 : request.want, request.bytes_max};
+    progress = {request.look ? 0 : request.want, request.bytes_max};
     progress.listens = hears && takes(request);
     FQ_TRY(bury_unfit(reply));
     FQ_TRY(take_on(request, progress, reply));
     describe(request, progress, reply);
     return reply;
   };
+  const DueWait due_wait(request);
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
   Glance glance(shard_, request);
   for (;;) {
@@ -340,6 +337,7 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     Result<LeaseReply> looked = look_once(hears);
     if (!looked) hear_again();
     FQ_TRY_SET(LeaseReply reply, std::move(looked));
+    if (progress.is_behind && due_wait.goes_on(reply, waiting)) continue;
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
     // What came before it was heard is found by one more look.
     const bool is_heard = !hears && bells != nullptr && !waiting.is_over() && bells->listen(bell);
@@ -390,7 +388,8 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     }
   }
   if (next == nullptr || reply.error) return reply;
-  if (!takes_next || items.empty()) return lease_behind(std::move(reply), lease(*next));
+  const bool is_left = progress.is_behind && reply.next->deliveries.empty();
+  if (!takes_next || items.empty() || is_left) return lease_behind(std::move(reply), lease(*next));
   // What the call of the verdicts gave is not lost, either.
   if (progress.wants_more()) static_cast<void>(take_on(*next, progress, *reply.next));
   describe(*next, progress, *reply.next);

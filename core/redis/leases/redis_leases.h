@@ -18,9 +18,6 @@
 
 namespace fq {
 
-/// The verdicts were given, whatever became of the lease behind them.
-SettleReply lease_behind(SettleReply reply, Result<LeaseReply> next);
-
 class RedisLeases {
  public:
   /// `mark`: of the queue, kMarkLength characters.
@@ -89,6 +86,7 @@ class RedisLeases {
     bool by_living = false;  // what it gets is held so
     bool is_answered = false;  // the last call, whatever became of what it gave
     bool is_full = false;      // and gave all that it may
+    bool is_behind = false;    // before all that is due was done
     bool servable = false, is_idle = false;
     std::string_view loans = {};
     Paid paid = {};

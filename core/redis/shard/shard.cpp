@@ -180,7 +180,8 @@ FunctionCall Shard::function_call(const Call& call) {
   if (!call.other.empty()) keys.insert(keys.end(), {call.other + "h", call.other + "c"});
   const bool reads_only = call.function == "look";
   const auto words = [this, reads_only, arguments = call.arguments,
-                      sessions = living_sessions().all(place(), nonce_)](const Server& server) {
+                      sessions = living_sessions().all(place(), nonce_) +
+                                 (call.hurries ? "!" : "")](const Server& server) {
     std::vector<std::string_view> all;
     server_run_ = server.run_id();
     if (!reads_only) all = {server.run_id(), sessions};
@@ -284,8 +285,11 @@ Result<Reply> Shard::change_now(Call& call, Doubt& doubt, Result<void>& seen_to)
 }
 
 Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {
-  const int64_t until_ms = system_clock().boot_ms() + kDueMsMax;
-  for (int ticks = 0; ticks < kTicksMax && system_clock().boot_ms() < until_ms;) {
+  const int64_t begun_ms = system_clock().boot_ms();
+  int64_t waited_ms = 0;
+  for (int ticks = 0; ticks < kTicksMax && waited_ms < kDueMsMax;
+       waited_ms = system_clock().boot_ms() - begun_ms) {
+    call.hurries = waited_ms >= kDueMs;
     Result<void> seen_to;
     FQ_TRY_SET(Reply reply, change_now(call, doubt, seen_to));
     if (!has_more_due(reply)) return reply;  // what was asked for is done, whatever became of them

@@ -27,8 +27,16 @@ inline int64_t clock_in(const Reply& reply) { return reply.at(0).at(7).number; }
 /// What is due comes before what is asked for: with more of it than one call does, nothing else was done.
 inline bool has_more_due(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 
-/// Chosen. What is due comes before a call, 64 timers in one, some 20 s for a million: who comes behind them
-/// waits, and is told only where more comes due all the time than servers do.
+/// It was done with more of that left: see kDueMs.
+inline bool is_behind(const Reply& reply) { return reply.at(0).at(2).number == 2; }
+
+/// Chosen. What is due comes before a call, 64 timers in one, some 30 s for a million. Who pushes, gives a
+/// verdict or comes for what is ready waits so long, and does its share of them meanwhile; then it is served,
+/// and by the next calls as much again is done.
+inline constexpr int64_t kDueMs = 100;
+
+/// Chosen. Who wants what only the rest of it can bring, or looks, waits on, and is told only where more
+/// comes due all the time than servers do.
 inline constexpr int64_t kDueMsMax = 120'000;
 
 /// In one reply: with the longest payloads 32 MiB, half of what a reply may have.
@@ -239,7 +247,8 @@ class Shard {
     Lost lost;
     std::string other = {};  // the tag of another shard that is called, too; "": none
     FirstTry* first = nullptr;
-    Again again = {};  // none: the same
+    Again again = {};      // none: the same
+    bool hurries = false;  // it has waited for what is due: see kDueMs
   };
   Result<Reply> change(Call call);
   /// Until nothing is due before it.

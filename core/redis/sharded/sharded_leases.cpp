@@ -8,14 +8,12 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
+#include "core/redis/leases/due_wait.h"
 #include "core/redis/leases/lease_words.h"
 
 namespace fq {
 
 namespace {
-
-// Chosen: so long what is due in some shards keeps who looks for work from the others, in each look.
-constexpr int64_t kDueMs = 100;
 
 /// All of them in one go, so that how often each was changed is of one moment, nearly.
 constexpr std::array<std::string_view, 1> kChanges = {"ops"};
@@ -49,7 +47,7 @@ Result<bool> ShardedLeases::is_idle(std::optional<size_t>& busy) {
 }
 
 Result<void> ShardedLeases::do_what_is_due() {
-  const int64_t until_ms = system_clock().boot_ms() + kDueMs;
+  const int64_t until_ms = system_clock().boot_ms() + kDueMs;  // the others wait meanwhile
   const std::vector<size_t> due = visits_.due();
   std::set<size_t> more;
   for (const size_t shard : due) {
@@ -232,17 +230,14 @@ Awaiting::State ShardedLeases::listen_for_idle() {
 
 Result<LeaseReply> ShardedLeases::wait(const LeaseRequest& request) {
   Waiting waiting(request.wait_ms, request.interrupt, request.signals);
-  const int64_t due_until_ms = system_clock().boot_ms() + kDueMsMax;
+  const DueWait due_wait(request);
   // Who comes for news alone is to have all of it: by what was known before others would be passed over.
   const bool only_news = request.watch && request.want == 0 && !request.look && !request.wait;
   for (bool fresh = only_news;; fresh = true) {
     FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
-    // What comes once nothing is left that is due there is there already for whoever comes now.
-    const bool stays_for_due = request.wait || (!request.watch && system_clock().boot_ms() < due_until_ms);
-    const bool goes_on = stays_for_due && !waiting.is_over();
-    if (is_nothing && visits_.is_any_put_off() && goes_on) continue;
+    if (visits_.is_any_put_off() && due_wait.goes_on(reply, waiting)) continue;
     // Whoever came for what there is would come in vain. A worker that stays serves the others, and says so.
     const bool stays = request.watch && !request.until_idle;
     const bool may_be_in_vain = is_nothing && request.tenant.empty() && !stays;

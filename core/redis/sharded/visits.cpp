@@ -169,7 +169,7 @@ int64_t Visits::look_ms() const {
 
 void Visits::begin() {
   for (size_t shard = 0; shard < all_.size(); ++shard)
-    all_[shard].is_spent = shards_.why_let_alone(shard) != nullptr || is_put_off(shard);
+    all_[shard].is_spent = shards_.why_let_alone(shard) != nullptr || (is_put_off(shard) && !is_open(shard));
   purses_.begin();
 }
 

@@ -120,7 +120,8 @@ local function fire(call)
   return true
 end
 
--- What is due is done, at most so much; call.more: not all of it. `nonces`: the sessions of who calls.
+-- What is due is done, at most so much; call.more: not all of it. `nonces`: the sessions of who calls; call.hurries: who
+-- waited long enough, and is served with the rest undone where the function can do that, see messages.catch_up().
 function M.begin(keys, run, nonces)
   local call, fault, before = M.look(keys)
   if not call then return nil, fault end
@@ -141,7 +142,7 @@ function M.begin(keys, run, nonces)
   return call
 end
 
--- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
+-- The head of each reply: now, when the next timer is due (-1: none), whether more are due now (1: nothing else was done), the queue's attempts,
 -- whether those of commands are others, whether a schedule is due, and whether a message that left can be brought to its end;
 -- a client has to see to those two; what the server's clock says, and whether it has to be noted that this library is used.
 function M.head(call)
@@ -242,12 +243,13 @@ function M.finish(call)
   redis.call('HSET', call.root, unpack(root))
 end
 
--- Does what args[3] names of `things`, once nothing else is due. Reply: the head, what that answers, and 1 where more is used
--- now than was lent.
-function M.one_of(things, keys, args)
+-- Does what args[3] names of `things`, once nothing else is due, or `at_last` says that who hurries need not wait for that.
+-- Reply: the head, what that answers, and 1 where more is used now than was lent.
+function M.one_of(things, keys, args, at_last)
   local call, fault = M.begin(keys, args[1], args[2])
   if not call then return fault end
   local answer = {}
+  if call.hurries and at_last and at_last[args[3]] then call.more = false end
   if not call.more then
     answer, fault = things[args[3]](call, args)
     if fault then return fault end

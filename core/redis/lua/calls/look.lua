@@ -175,6 +175,9 @@ local LOOKS = {
   overrides = function(call, args) return {redis.call('HGET', call.root, 'set'), rules.overrides(call, args[2])} end,
 }
 
+-- What nothing that is due changes: who asks for it waits for nothing.
+local TIMELESS = {policy = true, overrides = true, output = true, run_state = true, run_read = true}
+
 -- 'as_lent', how many, names of limits over shards of which nobody has anything: what comes behind is asked as if this shard
 -- had been lent what it lacks of all others.
 local function foresee(call, args)
@@ -191,7 +194,7 @@ function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
   args = foresee(call, args)
-  call.more = calls.has_more(call) or pace.wants_call(call)
+  call.more = not TIMELESS[args[1]] and (calls.has_more(call) or pace.wants_call(call))
   local head = calls.head(call)
   return {head, LOOKS[args[1]](call, args)}
 end

@@ -37,8 +37,16 @@ local function add(call, p, behind)
   return ACCEPTED, m.id
 end
 
+-- The one that holds it, once its own time has come where that is due; and until when that is kept of one that has ended.
+local function holder(call, p, is_debounced)
+  local id = uniques.holder(call, p.path, is_debounced, p.text)
+  local m = id and store.find(call, id)
+  if m then messages.catch_up(call, m) end
+  return uniques.holder(call, p.path, is_debounced, p.text)
+end
+
 local function put_unique(call, p)
-  local id, until_ = uniques.holder(call, p.path, false, p.text)
+  local id, until_ = holder(call, p, false)
   if not id then return add(call, p) end
   if p.mode == KEEP and until_ > 0 then return DUPLICATE, id end
   local m = store.find(call, id)
@@ -59,7 +67,7 @@ local function put_unique(call, p)
 end
 
 local function debounce(call, p)
-  local id = uniques.holder(call, p.path, true, p.text)
+  local id = holder(call, p, true)
   local m = id and store.find(call, id)
   if not m then
     p.delay = p.max_wait >= 0 and math.min(p.quiet, p.max_wait) or p.quiet
@@ -79,7 +87,7 @@ end
 -- What it would replace is on its way to another queue: what it is there, or whether it stays, is not known here.
 local function meets_leaving(call, p)
   if p.kind ~= UNIQUE or p.mode == KEEP then return false end
-  local id = uniques.holder(call, p.path, false, p.text)
+  local id = holder(call, p, false)
   return id and store.is_leaving(call, id)
 end
 local function leaving_fault() return redis.error_reply('FQLEAVING it is') end
@@ -114,8 +122,9 @@ function M.run(keys, args)
     head[3] = 0
     return {head, cmsgpack.unpack(before)}
   end
-  if not call.more and not meet(call, args) then call.more, head[3] = true, 1 end
-  if not call.more then
+  local waits = call.more and not call.hurries or not meet(call, args)
+  head[3] = waits and 1 or 0
+  if not waits then
     if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
     local most = call.settings.max_payload
     if tonumber(args[4]) > most then return redis.error_reply('FQLONG ' .. args[4] .. ' ' .. text.num(most)) end

@@ -43,7 +43,7 @@ local function lease(call, w, top)
   local taken, bytes, group, left = {}, 0, nil, 0
   while true do
     local n, m = nil, nil
-    if left > 0 or #taken < w.want then n, m = lost.next_turn(call, top, left > 0 and group) end
+    if left > 0 or #taken < w.want then n, m = messages.next_turn(call, top, left > 0 and group) end
     local fits = m and ((#taken == 0 and w.any_first) or bytes + m.bytes <= w.bytes_max)
     if fits then
       bytes = bytes + m.bytes
@@ -94,7 +94,7 @@ function M.run(keys, args)
   if not call then return fault end
   local wanted, answers, extended, taken, due, news = {}, {}, {}, {}, 0, {}
   -- What is due comes before what is served: whoever wants something makes the messages first.
-  local waits = call.more or schedules.go_first(call)
+  local waits = call.more and not call.hurries or schedules.go_first(call)
   if not waits then
     schedules.were_first(call)
     local w, at = read_wanted(call, args[3]), nil
@@ -110,7 +110,7 @@ function M.run(keys, args)
   local is_idle = wanted.asks_idle and awaited.is_idle(call) and 1 or 0
   call.top = args[4]
   local head = calls.head(call)
-  head[3] = waits and 1 or 0
+  head[3] = waits and 1 or call.more and 2 or 0  -- 2: it is done, and there may be more to serve once the rest is
   calls.finish(call)
   if call.taker and call.taker.is_kept then head[2] = -1 end
   local deliveries = {}

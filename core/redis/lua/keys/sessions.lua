@@ -41,10 +41,10 @@ local function set_deadline(call, nonce, at)
   if at then view.put(M.deadlines(call), at, nonce) end
 end
 
--- Those of a process that calls: the first is the caller's own.
+-- Those of a process that calls: the first is the caller's own. A mark behind the last: it has waited for what is due.
 function M.hear(call, nonces)
-  call.session = string.sub(nonces, 1, NONCE_BYTES)
-  for at = 1, #nonces, NONCE_BYTES do
+  call.session, call.hurries = string.sub(nonces, 1, NONCE_BYTES), #nonces % NONCE_BYTES > 0
+  for at = 1, #nonces - NONCE_BYTES + 1, NONCE_BYTES do
     local nonce = string.sub(nonces, at, at + NONCE_BYTES - 1)
     local until_ = deadline(call, nonce)
     if until_ and until_ - call.now < ALIVE - RENEWED then set_deadline(call, nonce, call.now + ALIVE) end

@@ -262,10 +262,26 @@ function M.lease(call, m, n, top, terms, more)
   tell(call, m, 'leased', {until_ = terms.due, pid = m.pid})
 end
 
+-- Where who hurries meets it before what is due is done, its own time comes first.
+function M.catch_up(call, m)
+  if m.timer > 0 and m.timer <= call.now then M.fire(call, m.timer, records.member_of(m)) end
+  return m
+end
+
+-- Whose turn it is and its first message, likewise: what has expired is not served. At most so many of them in one call.
+local EXPIRED = 64
+function M.next_turn(call, top, own)
+  for _ = 1, EXPIRED do
+    local n, m = lost.next_turn(call, top, own)
+    if not m or M.catch_up(call, m).state == READY then return n, m end
+  end
+end
+
 -- What the receipt holds, or nil and why it holds nothing.
 function M.held_by(call, id, serial, nonce)
   local m = store.find(call, id)
   if not m then return nil, 'gone' end
+  M.catch_up(call, m)
   if m.state ~= LEASED or m.serial ~= serial or m.nonce ~= nonce then return nil, 'stale' end
   -- Its job sleeps: who holds it gives it back, and nobody else has a say any more.
   if m.suspended and m.nonce ~= call.session then return nil, 'stale' end
