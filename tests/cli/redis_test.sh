@@ -186,6 +186,10 @@ gives 0 '' fq cancel "$(cat "$work/id")"
 # What is wrong with a spool is said as for any.
 gives 78 "has an option that there is not" env FQ_SPOOL="$FQ_SPOOL?colour=red" "$FQ" push x
 gives 64 "has an option that there is not" fq push --spool "$FQ_SPOOL?colour=red" x
+for name in password auth; do
+  gives 64 "has an option that there is not" fq push --spool "$FQ_SPOOL?prefix=a&$name=secret" x
+  is "a password is not repeated that stands among the options as $name" 0 "$(grep -c secret "$work/err")"
+done
 gives 75 "$work/none: cannot be reached" fq push --spool "redis+unix://$work/none" x
 gives 64 "is a directory, for which this program has no engine" "$(dirname "$FQ")/fq-redis" push --spool "$work/d" x
 

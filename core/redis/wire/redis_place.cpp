@@ -38,10 +38,13 @@ class PlaceReader {
   }
 
  private:
-  /// What the sentence is about. A URL with a password in it is not repeated.
+  /// What the sentence is about. A URL with a password in it is not repeated; other programs' URLs have
+  /// theirs among the options.
   std::string object() const {
-    const size_t at = spool_.find('@');
-    if (at == std::string_view::npos) return "spool " + in_quotes(spool_) + ": ";
+    const size_t at = spool_.find('@'), mark = spool_.find('?');
+    if (at == std::string_view::npos)
+      return "spool " + in_quotes(spool_.substr(0, mark)) + (mark == std::string_view::npos ? "" : "?...") +
+             ": ";
     return "spool '" + std::string(spool_.substr(0, spool_.find("://") + 3)) + "...'" + ": ";
   }
   Error wrong(std::string_view what) const { return {ErrorKind::usage, object() + std::string(what), 0}; }
