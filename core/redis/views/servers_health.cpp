@@ -16,6 +16,7 @@
 #include "core/redis/catalog/catalog.h"
 #include "core/redis/shard/rights.h"
 #include "core/redis/views/old_libraries.h"
+#include "core/redis/wire/answer.h"
 
 namespace fq {
 
@@ -23,15 +24,43 @@ namespace {
 
 constexpr int64_t kSlowMs = 20;              // a round trip that every call pays
 constexpr uint64_t kMemoryUsedPercent = 80;  // of its limit: time to see to it
+// A replica says each second what it has. Chosen: longer than that takes on a busy machine, and shorter than
+// a push waits for it.
+constexpr uint64_t kSilentS = 3;
+constexpr size_t kReplicasMax = 64;  // arbitrary: more are not looked at
 
-std::string counted_replicas(std::string_view count) {
-  return std::string(count) + (count == "1" ? " replica" : " replicas");
+/// Those of a server, as it says.
+struct Replicas {
+  size_t taking = 0;  // what it accepts
+  std::string heard;  // how long ago, of each that has all of its data
+};
+
+Replicas replicas_of(const Server& server) {
+  constexpr std::string_view kOnline = ",state=online,", kLag = ",lag=";
+  Replicas replicas;
+  for (size_t i = 0; i < kReplicasMax; ++i) {
+    const std::string_view line = server.told("slave" + std::to_string(i));
+    if (line.empty()) break;
+    const size_t lag = line.rfind(kLag);
+    if (line.find(kOnline) == line.npos || lag == line.npos) continue;
+    const std::optional<uint64_t> ago_s = parse_decimal(line.substr(lag + kLag.size()));
+    if (!ago_s) continue;
+    if (*ago_s <= kSilentS) ++replicas.taking;
+    replicas.heard += (replicas.heard.empty() ? "" : ", ") + std::to_string(*ago_s) + " s";
+  }
+  return replicas;
+}
+
+std::string shown_replicas(const Server& server) {
+  const std::string_view count = server.told("connected_slaves");
+  const std::string heard = replicas_of(server).heard;
+  return std::string(count) + (count == "1" ? " replica" : " replicas") +
+         (heard.empty() ? "" : ", heard of " + heard + " ago");
 }
 
 DoctorRow server_row(Server& server, int64_t took_ms) {
   std::string found = server.name() + ": version " + std::string(server.told("redis_version")) + ", " +
-                      std::string(server.told("role")) + ", " +
-                      counted_replicas(server.told("connected_slaves")) + ", answers in " +
+                      std::string(server.told("role")) + ", " + shown_replicas(server) + ", answers in " +
                       std::to_string(took_ms) + " ms";
   if (took_ms < kSlowMs) return {"server", std::move(found), Health::ok, ""};
   return {"server", std::move(found), Health::warning,
@@ -40,24 +69,34 @@ DoctorRow server_row(Server& server, int64_t took_ms) {
 
 DoctorRow level_row(const Server& server) {
   const std::string front = server.name() + ": " + std::string(name_of(server.level())) + ": ";
-  if (server.level() == Level::strict)
-    return {"durability", front + "what it has accepted it and a replica have, on their disks", Health::ok,
-            ""};
-  if (server.level() == Level::replica) {
-    return {"durability", front + "what it has accepted a replica has, too; lost only if both die",
+  if (server.level() == Level::async) {
+    return {"durability", front + "what it has accepted is lost if its machine dies before it was saved",
+            Health::warning, "give it a replica"};
+  }
+  if (replicas_of(server).taking == 0) {
+    return {"durability",
+            front + "no replica takes what it accepts: a push is held up, and ends with 74 or 75",
+            Health::fault, "see to its replicas, or give it one"};
+  }
+  if (server.level() == Level::strict) {
+    return {"durability",
+            front + "what it has accepted is on its disk, and a replica has it; nobody asks that one's disk",
             Health::ok, ""};
   }
-  return {"durability", front + "what it has accepted is lost if its machine dies before it was saved",
-          Health::warning, "give it a replica"};
+  return {"durability", front + "what it has accepted a replica has, too; lost only if both die", Health::ok,
+          ""};
 }
 
+/// Whether it makes snapshots it does not say.
 DoctorRow disk_row(const Server& server) {
+  const std::string front = server.name() + ": ";
+  if (server.told("rdb_last_bgsave_status") == "err")
+    return {"saved", front + "could not write its last snapshot", Health::warning, "see its log"};
   if (server.told("aof_enabled") == "1") {
-    return {"saved", server.name() + ": keeps what it has in a file, as its appendfsync says", Health::ok,
-            ""};
+    return {"saved", front + "keeps what it has in a file, as its appendfsync says", Health::ok, ""};
   }
-  return {"saved", server.name() + ": forgets what it has when it stops", Health::warning,
-          "set its appendonly to yes"};
+  return {"saved", front + "when it dies all is lost that came after its last snapshot, if it makes any",
+          Health::warning, "set its appendonly to yes"};
 }
 
 DoctorRow memory_row(const Server& server) {
@@ -73,21 +112,43 @@ DoctorRow memory_row(const Server& server) {
           is_much ? "raise its maxmemory: where it is used up pushes are refused" : ""};
 }
 
-/// None: what tells it is not loaded yet, or cannot be called, and then nothing of a queue can.
-std::optional<DoctorRow> rights_row(Server& server, const ServerAccess& access) {
+constexpr std::string_view kGiveRights = "give it the rights that fq-redis acl URL tells";
+
+/// Those of them that fq needs and this user lacks. It changes nothing, and is refused where a push is.
+Result<Reply> ask_for_rights(Server& server, const ServerAccess& access) {
   const std::string function = std::string(access.library->name) + "_rights";
   const std::string key = access.place.key("rights");  // there is none, and it may be worked on
-  const Result<Reply> told =
-      server.call(std::array<std::string_view, 5>{"FCALL", function, "0", client_commands(), key});
-  if (!told || told->kind == Reply::Kind::error) return std::nullopt;
-  if (told->items.empty())
-    return DoctorRow{"rights", server.name() + ": this user may do what fq needs", Health::ok, ""};
+  return server.call(std::array<std::string_view, 5>{"FCALL", function, "0", client_commands(), key});
+}
+
+DoctorRow rights_row(const Server& server, const Reply& lacked) {
+  if (lacked.items.empty())
+    return {"rights", server.name() + ": this user may do what fq needs", Health::ok, ""};
   std::set<std::string> lacking;  // some are needed by both
-  for (const Reply& each : told->items) lacking.insert(each.text);
+  for (const Reply& each : lacked.items) lacking.insert(each.text);
   std::string found = server.name() + ": this user may not run";
   for (const std::string& each : lacking) found += " " + each;
-  return DoctorRow{"rights", std::move(found), Health::fault,
-                   "give it the rights that fq-redis acl URL tells"};
+  return {"rights", std::move(found), Health::fault, std::string(kGiveRights)};
+}
+
+/// What a server says of itself that refuses changes, before it has a function that could be asked for; "":
+/// nothing is known.
+std::string_view told_refusal(const Server& server) {
+  if (server.told("min_slaves_good_slaves") == "0") return "NOREPLICAS";
+  return server.told("aof_last_write_status") == "err" ? "MISCONF" : "";
+}
+
+/// None: nothing is known of either, as long as no command has loaded the functions.
+std::optional<DoctorRow> changes_or_rights_row(Server& server, const ServerAccess& access) {
+  const Result<Reply> asked = ask_for_rights(server, access);
+  if (asked && asked->kind != Reply::Kind::error) return rights_row(server, *asked);
+  std::string_view refusal = asked ? asked->text : std::string_view();
+  if (lacks_library(refusal)) refusal = told_refusal(server);
+  if (asked && refusal.empty()) return std::nullopt;
+  const Error error = asked ? error_of_refusal(server.name(), "FCALL", refusal) : asked.error();
+  if (error.kind == ErrorKind::denied)
+    return DoctorRow{"rights", error.text, Health::fault, std::string(kGiveRights)};
+  return DoctorRow{"changes", error.text, Health::fault, "see to the server: until then it takes no push"};
 }
 
 /// None: that it cannot be told is told of other things.
@@ -173,7 +234,7 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
     rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
     for (DoctorRow& each : std::array{level_row(server), disk_row(server), memory_row(server)})
       rows.push_back(std::move(each));
-    if (std::optional<DoctorRow> rights = rights_row(server, access)) rows.push_back(*std::move(rights));
+    if (std::optional<DoctorRow> row = changes_or_rights_row(server, access)) rows.push_back(*std::move(row));
     if (std::optional<DoctorRow> others = libraries_row(server, libraries))
       rows.push_back(*std::move(others));
     return {};
