@@ -10,6 +10,7 @@
 #include <sstream>
 // Tests.
 #include "tests/redis/other_build.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -36,13 +37,14 @@ struct Guarded {
   std::unique_ptr<Server> admin;
   RedisPlace place = answered(parse_redis_place(server.spool()));
 
-  Guarded() {
+  /// `options`: of the URL for which the rights are told.
+  explicit Guarded(const std::string& options = {}) {
     answered(load_library(*connect(), redis_library()));
     run({"ACL", "SETUSER", "admin", "on", ">all", "~*", "&*", "+@all"}, *connect());
     RedisPlace as_admin = place;
     as_admin.user = "admin";
     admin = answered(Server::open(as_admin, "all"));
-    allow(rights_of(place, redis_library()));
+    allow(rights_of(answered(parse_redis_place(server.spool(options))), redis_library()));
   }
   std::unique_ptr<Server> connect() { return answered(Server::open(place, "")); }
   static Reply run(std::vector<std::string_view> words, Server& by) { return answered(by.call(words)); }
@@ -107,6 +109,32 @@ Result<void> story(const std::string& spool) {
   return story_of_shards({spool, name + ".shards"});
 }
 
+void check_others_are_denied(Guarded& guarded) {
+  std::set<std::string> allowed = words_in(redis_library().commands);
+  allowed.merge(words_in(client_commands()));
+  allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
+  allowed.insert("wait");                                                  // where there is a replica
+  allowed.merge(std::set<std::string>{"spublish", "ssubscribe"});          // for who waits
+  CHECK(guarded.run({"ACL", "DRYRUN", "default", "pubsub", "shardnumsub", "fq1:fq:x"}).text == "OK");
+  for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
+    if (command.text.find('|') != std::string::npos) continue;  // one of a command that is among them
+    const int64_t words = guarded.run({"COMMAND", "INFO", command.text}).at(0).at(1).number;
+    std::vector<std::string_view> tried = {"ACL", "DRYRUN", "default", command.text};
+    tried.resize(3 + static_cast<size_t>(std::abs(words)), "fq1:fq:x");
+    const std::string said = guarded.run(tried).text;
+    CAPTURE(command.text, said);
+    const bool is_denied = said.find("no permissions to run") != std::string::npos;
+    CHECK(is_denied != (allowed.count(command.text) == 1 || said.starts_with("ERR")));
+    CHECK((said != "OK" || allowed.count(command.text) == 1));
+  }
+  for (const std::string_view key : {"other", "fq1:", "fq1:shop:queues", "fq1:fqs"}) {
+    const Reply tried = guarded.run({"ACL", "DRYRUN", "default", "hget", key, "x"});
+    CAPTURE(std::string(key), tried.text);
+    CHECK(tried.text.find("no permissions to access") != std::string::npos);
+  }
+  CHECK(guarded.run({"ACL", "DRYRUN", "default", "hget", "fq1:fq:queues", "x"}).text == "OK");
+}
+
 }  // namespace
 
 TEST_CASE("the rights that are told are enough, and each of them is needed") {
@@ -168,31 +196,58 @@ TEST_CASE("whoever lacks a right that functions need is told which, and nothing 
   push_one(*queue, "t", "x");
 }
 
-TEST_CASE("no other command is allowed, nor a key of others") {
-  Guarded guarded;
-  std::set<std::string> allowed = words_in(redis_library().commands);
-  allowed.merge(words_in(client_commands()));
-  allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
-  allowed.insert("wait");                                                  // where there is a replica
-  allowed.merge(std::set<std::string>{"spublish", "ssubscribe"});          // for who waits
-  CHECK(guarded.run({"ACL", "DRYRUN", "default", "pubsub", "shardnumsub", "fq1:fq:x"}).text == "OK");
-  for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
-    if (command.text.find('|') != std::string::npos) continue;  // one of a command that is among them
-    const int64_t words = guarded.run({"COMMAND", "INFO", command.text}).at(0).at(1).number;
-    std::vector<std::string_view> tried = {"ACL", "DRYRUN", "default", command.text};
-    tried.resize(3 + static_cast<size_t>(std::abs(words)), "fq1:fq:x");
-    const std::string said = guarded.run(tried).text;
-    CAPTURE(command.text, said);
-    const bool is_denied = said.find("no permissions to run") != std::string::npos;
-    CHECK(is_denied != (allowed.count(command.text) == 1 || said.starts_with("ERR")));
-    CHECK((said != "OK" || allowed.count(command.text) == 1));
+TEST_CASE("no other command is allowed, nor a key of others, at any level") {
+  for (const char* const options : {"", "?durability=replica", "?durability=strict"}) {
+    CAPTURE(options);
+    Guarded guarded(options);
+    check_others_are_denied(guarded);
+    CHECK(guarded.run({"CONFIG", "SET", "masterauth", "M4sterS3cret"}).text == "OK");
+    const Reply read = guarded.run({"CONFIG", "GET", "masterauth"}, *guarded.connect());
+    CHECK(read.kind == Reply::Kind::error);
+    CHECK(read.text.starts_with("NOPERM"));
   }
-  for (const std::string_view key : {"other", "fq1:", "fq1:shop:queues", "fq1:fqs"}) {
-    const Reply tried = guarded.run({"ACL", "DRYRUN", "default", "hget", key, "x"});
-    CAPTURE(std::string(key), tried.text);
-    CHECK(tried.text.find("no permissions to access") != std::string::npos);
-  }
-  CHECK(guarded.run({"ACL", "DRYRUN", "default", "hget", "fq1:fq:queues", "x"}).text == "OK");
+}
+
+TEST_CASE("with these rights a strict server is used, and refused for what it says of itself") {
+  Guarded guarded("?durability=strict");
+  const std::string spool = guarded.server.spool("?durability=strict");
+  const auto set = [&](std::string_view name, std::string_view value) {
+    REQUIRE(guarded.run({"CONFIG", "SET", name, value}).kind != Reply::Kind::error);
+  };
+  const auto refusal = [&]() -> std::string {
+    const Result<bool> made = real_time_engine().create({spool, "q"}, {});
+    return made ? "" : made.error().text;
+  };
+  const auto durability = [&] {
+    for (DoctorRow& each : real_time_engine().examine(spool, {})) {
+      if (each.about == "durability") return each;
+    }
+    return DoctorRow();
+  };
+  CHECK(refusal().find("needs its appendonly to be yes") != std::string::npos);
+  set("appendonly", "yes");
+  CHECK(refusal().find("needs its min-replicas-to-write to be 1 or more") != std::string::npos);
+  const uint16_t port = free_port();
+  const std::string port_text = std::to_string(port);
+  set("port", port_text);
+  const TestServer replica({"--repl-diskless-sync-delay", "0", "--masteruser", "admin", "--masterauth", "all",
+                            "--replicaof", "127.0.0.1 " + port_text});
+  wait_until([&] { return guarded.run({"INFO"}).text.find("state=online") != std::string::npos; });
+  set("min-replicas-to-write", "1");
+  CHECK(refusal() == "");
+  set("min-replicas-max-lag", "0");  // with which nothing asks for replicas
+  CHECK(refusal().find("and its min-replicas-max-lag") != std::string::npos);
+  set("min-replicas-max-lag", "10");
+  const auto queue = answered(real_time_engine().open({spool, "q"}, {}));
+  CHECK(answered(queue->push(std::vector<NewMessage>(1))).items.at(0).status == PushStatus::accepted);
+  // What it cannot know it does not say.
+  CHECK(durability().health == Health::warning);
+  CHECK(durability().found.find("where its appendfsync is always, which it does not tell this user") !=
+        std::string::npos);
+  guarded.allow("+config|get");
+  CHECK(refusal().find("needs its appendfsync to be always") != std::string::npos);
+  set("appendfsync", "always");
+  CHECK(durability().health == Health::ok);
 }
 
 TEST_CASE("who may not load functions is told who has to") {

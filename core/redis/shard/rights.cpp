@@ -35,7 +35,6 @@ std::string rights_of(const RedisPlace& place, const Library& library) {
   rules += " +spublish +ssubscribe";  // without which who waits asks all the time
   rules += " +pubsub|shardnumsub";    // or who was killed while it waited counts as waiting
   rules += " +cluster|slots +wait";   // should it be one of a cluster, or have a replica
-  if (place.level == Level::strict) rules += " +config|get";
   return rules;
 }
 

@@ -78,6 +78,12 @@ DoctorRow level_row(const Server& server) {
             front + "no replica takes what it accepts: a push is held up, and ends with 74 or 75",
             Health::fault, "see to its replicas, or give it one"};
   }
+  if (server.level() == Level::strict && !server.says_fsync()) {
+    return {"durability",
+            front + "what it has accepted a replica has, too, and it is on its disk where its appendfsync is "
+                    "always, which it does not tell this user",
+            Health::warning, "ask its administrator, or run fq doctor as one who may run CONFIG GET"};
+  }
   if (server.level() == Level::strict) {
     return {"durability",
             front + "what it has accepted is on its disk, and a replica has it; nobody asks that one's disk",

@@ -3,7 +3,6 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <random>
 // fq, below us.
 #include "core/base/clock.h"
@@ -206,19 +205,19 @@ Result<void> Server::look_for_replica() {
   return look_at_replication();
 }
 
-/// What it promises is its administrator's word; without that nothing is accepted on it.
+/// Without that nothing is accepted on it. It tells its appendfsync only those who may read its settings, and
+/// passwords are among these: who may not takes its administrator's word.
 Result<void> Server::check_strict() {
-  const std::array<std::string_view, 5> words = {"CONFIG", "GET", "appendonly", "appendfsync",
-                                                 "min-replicas-to-write"};
-  FQ_TRY_SET(const Reply reply, greet(words));
-  std::map<std::string, std::string> set;
-  for (size_t i = 0; i + 1 < reply.items.size(); i += 2) set[reply.at(i).text] = reply.at(i + 1).text;
   const auto lacks = [&](const std::string& what) {
     return Error{ErrorKind::unusable, name() + ": durability = strict: " + what, 0};
   };
-  if (set["appendonly"] != "yes") return lacks("needs its appendonly to be yes");
-  if (set["appendfsync"] != "always") return lacks("needs its appendfsync to be always");
-  if (set["min-replicas-to-write"] == "0") return lacks("needs its min-replicas-to-write to be 1 or more");
+  if (told("aof_enabled") != "1") return lacks("needs its appendonly to be yes");
+  if (told("min_slaves_good_slaves").empty())
+    return lacks("needs its min-replicas-to-write to be 1 or more, and its min-replicas-max-lag");
+  const Result<Reply> reply = greet(std::array<std::string_view, 3>{"CONFIG", "GET", "appendfsync"});
+  if (!reply && reply.error().kind == ErrorKind::later) return reply.error();
+  says_fsync_ = reply.ok();
+  if (says_fsync_ && reply->at(1).text != "always") return lacks("needs its appendfsync to be always");
   return {};
 }
 

@@ -32,6 +32,8 @@ class Server {
   std::string_view told(std::string_view name) const;
   /// What its answers mean.
   Level level() const { return level_; }
+  /// Of a strict one: its appendfsync is always. False: it is its administrator's word.
+  bool says_fsync() const { return says_fsync_; }
   bool is_over() { return wire_.is_over(); }
   int64_t call_ms() const { return call_ms_; }
   /// False: there is nothing to be heard from it, or it is a replica by now, which refuses changes and
@@ -90,6 +92,7 @@ class Server {
   std::string run_id_, info_;
   bool is_cluster_ = false;
   bool is_replica_ = false;
+  bool says_fsync_ = false;
   Level level_ = Level::async;
   int64_t lags_until_ms_ = 0;   // its replicas, as far as is known
   int64_t alone_until_ms_ = 0;  // likewise, where it has none
