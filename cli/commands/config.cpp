@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <map>
 // fq, below us.
 #include "core/api/policy_text.h"
 #include "core/base/text/escape.h"
@@ -117,12 +118,41 @@ Result<Exit> show(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
-Result<Exit> check(const Arguments&, Session& session) {
-  FQ_TRY(check_policy(session.location()));
-  return Exit::done;
+bool has_directory(const Session& session) { return scheme_of(session.location().spool).empty(); }
+
+/// "": it has one.
+std::string_view without_effect_on_server(PolicyKey key) {
+  switch (key) {
+    case PolicyKey::sync:
+      return "sync: has no effect on a server; its address says what accepted means (durability=)";
+    case PolicyKey::lock_timeout:
+      return "lock_timeout: has no effect on a server, where nobody waits for a lock";
+    default:
+      return "";
+  }
 }
 
-bool has_directory(const Session& session) { return scheme_of(session.location().spool).empty(); }
+/// In no way a fault, and nothing else would tell of it.
+Result<void> say_what_has_no_effect(const Session& session) {
+  const std::string path = policy_path(session.spool());
+  FQ_TRY_SET(const PolicySource source, read_policy_source(session.spool()));
+  FQ_TRY_SET(const std::vector<FileQueue> tables, read_policy_tables(source.text, path));
+  std::map<uint32_t, std::string_view> lines;
+  for (const FileQueue& table : tables) {
+    for (const FileValue& each : table.queue.values) {
+      const std::string_view what = without_effect_on_server(each.value.key);
+      if (!what.empty()) lines[each.line] = what;
+    }
+  }
+  for (const auto& [line, what] : lines) say(policy_fault(path, line, what).text);
+  return {};
+}
+
+Result<Exit> check(const Arguments&, Session& session) {
+  FQ_TRY(check_policy(session.location()));
+  if (!has_directory(session)) FQ_TRY(say_what_has_no_effect(session));
+  return Exit::done;
+}
 
 /// On a server fq.toml is a text that is kept there.
 Result<void> find_file(const Session& session, std::string_view verb) {

@@ -19,6 +19,8 @@ namespace {
 
 constexpr size_t kTokenLength = 26;  // 128 bits
 
+bool is_lazy(const PushOptions& options) { return options.durability == Durability::lazy; }
+
 }  // namespace
 
 Result<void> check_on_server(const NewMessage& message) {
@@ -74,7 +76,7 @@ Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptio
   Waiting waiting(options.wait_ms, options.interrupt);
   Awaiting awaiting;
   for (;; heard.reset()) {
-    Result<PushReply> pushed = heard ? std::move(*heard) : push_once(part);
+    Result<PushReply> pushed = heard ? std::move(*heard) : push_once(part, options);
     if (!pushed && says_never_fits(pushed.error())) {
       PushReply never;
       never.items.assign(count, PushResult{PushStatus::full, {}});
@@ -106,18 +108,21 @@ Result<ArgumentList> RedisPush::arguments_of(const BatchPart& part) {
   return arguments;
 }
 
-Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, const BatchPart& part) {
+Result<RedisPush::Sent> RedisPush::add_to(CallsAtOnce& calls, const BatchPart& part,
+                                          const PushOptions& options) {
   FQ_TRY_SET(ArgumentList arguments, arguments_of(part));
-  return Sent{calls, calls.add(shard_, "push", std::move(arguments))};
+  return Sent{calls, calls.add(shard_, "push", std::move(arguments), is_lazy(options))};
 }
 
 Result<PushReply> RedisPush::answer(const Sent& sent, size_t count) {
   return reply_of(sent.calls.answer(sent.call, Shard::Lost::is_repeated), count);
 }
 
-Result<PushReply> RedisPush::push_once(const BatchPart& part) {
+Result<PushReply> RedisPush::push_once(const BatchPart& part, const PushOptions& options) {
   FQ_TRY_SET(const ArgumentList arguments, arguments_of(part));
-  return reply_of(shard_.change("push", arguments.words(), Shard::Lost::is_repeated), part.messages.size());
+  return reply_of(
+      shard_.change("push", arguments.words(), Shard::Lost::is_repeated, nullptr, is_lazy(options)),
+      part.messages.size());
 }
 
 /// `count`: so many messages were pushed.

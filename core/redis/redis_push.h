@@ -38,18 +38,18 @@ class RedisPush {
     CallsAtOnce& calls;
     size_t call;
   };
-  /// Adds it to what is to be sent; needs: likewise.
-  Result<Sent> add_to(CallsAtOnce& calls, const BatchPart& part);
+  /// Adds it to what is to be sent; needs: it was checked.
+  Result<Sent> add_to(CallsAtOnce& calls, const BatchPart& part, const PushOptions& options);
   /// Once for each, when the calls were sent. `count`: of its messages.
   static Result<PushReply> answer(const Sent& sent, size_t count);
-  /// Needs: they were checked. `heard`: the answer, where this was asked already.
+  /// Needs: likewise. `heard`: the answer, where this was asked already.
   Result<PushReply> push_checked(const BatchPart& part, const PushOptions& options,
                                  std::optional<Result<PushReply>> heard = {});
 
  private:
   bool is_told_of_room(std::span<const NewMessage> messages) const;
   Result<ArgumentList> arguments_of(const BatchPart& part);
-  Result<PushReply> push_once(const BatchPart& part);
+  Result<PushReply> push_once(const BatchPart& part, const PushOptions& options);
   static Result<PushReply> reply_of(Result<Reply> pushed, size_t count);
 
   Shard& shard_;

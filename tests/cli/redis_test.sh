@@ -157,6 +157,10 @@ gives 78 "unknown key 'atempts'" fq push -q newer x
 gives 78 "unknown key 'atempts'" fq config check
 gives 69 '' fq doctor --json
 is "and it is told which" fault "$(jq -r 'select(.about == "fq.toml").health' "$work/out")"
+printf '[queue."*"]\nsync = "lazy"\n[queue.mail]\nlock_timeout = "1s"\n' >"$work/idle"
+gives 0 '' fq config load "$work/idle"
+gives 0 "fq.toml:2: sync: has no effect on a server" fq config check
+gives 0 "fq.toml:4: lock_timeout: has no effect on a server" fq config check
 gives 0 '' fq config load -
 is "without it all is as usual" 'attempts 5 default' "$(fq config show | tr -s ' ' | grep '^attempts ')"
 is "and its schedule is gone" '' "$(fq schedule list -q mail --json)"

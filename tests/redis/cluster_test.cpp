@@ -316,6 +316,25 @@ TEST_CASE(
   CHECK(strict.error().text.find("needs its appendonly") != std::string::npos);
 }
 
+TEST_CASE("a lazy push waits for no replica, to one shard or to several at once") {
+  TestCluster cluster(1, 1);
+  OnCluster s(4, cluster, "&timeout=2s");
+  cluster.node(1).stop();
+  std::vector<NewMessage> batch;
+  for (const char* const tenant : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    batch.push_back(message_for(tenant));
+  for (const size_t count : {size_t{1}, batch.size()}) {
+    CAPTURE(count);
+    const std::span<const NewMessage> some = std::span(batch).first(count);
+    CHECK(ms_of([&] { CHECK(!answered(s.queue->push(some, {.durability = Durability::lazy})).error); }) <
+          1'000);
+    const Result<PushReply> pushed = s.queue->push(some);
+    REQUIRE(pushed);
+    REQUIRE(pushed->error);
+    CHECK(pushed->error->text.find("no replica has yet") != std::string::npos);
+  }
+}
+
 TEST_CASE(
     "a replica takes over from a server that was killed: what was accepted is served, and work goes on") {
   TestCluster cluster(3, 1);

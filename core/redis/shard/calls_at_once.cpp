@@ -6,8 +6,8 @@
 
 namespace fq {
 
-size_t CallsAtOnce::add(Shard& shard, std::string_view function, ArgumentList arguments) {
-  calls_.push_back(Call{shard, function, std::move(arguments)});
+size_t CallsAtOnce::add(Shard& shard, std::string_view function, ArgumentList arguments, bool is_lazy) {
+  calls_.push_back(Call{shard, function, std::move(arguments), is_lazy});
   return calls_.size() - 1;
 }
 
@@ -15,7 +15,7 @@ size_t CallsAtOnce::add(Shard& shard, std::string_view function, ArgumentList ar
 void CallsAtOnce::send(size_t at_a_time) {
   std::vector<Call*> prepared;
   for (Call& each : calls_) {
-    Result<FunctionCall> call = each.shard.prepare(each.function, each.arguments.words());
+    Result<FunctionCall> call = each.shard.prepare(each.function, each.arguments.words(), each.is_lazy);
     if (!call) continue;
     each.prepared.emplace(std::move(call).value());
     prepared.push_back(&each);
@@ -43,7 +43,7 @@ bool CallsAtOnce::is_done(size_t call) const {
 
 Result<Reply> CallsAtOnce::answer(size_t call, Shard::Lost lost) {
   Call& each = calls_[call];
-  return each.shard.change(each.function, each.arguments.words(), lost, &each.first);
+  return each.shard.change(each.function, each.arguments.words(), lost, &each.first, each.is_lazy);
 }
 
 Result<Reply> CallsAtOnce::answer(size_t call, const Shard::Again& again) {

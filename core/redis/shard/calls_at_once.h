@@ -20,8 +20,8 @@ class CallsAtOnce {
   /// `link`: that of all the shards.
   explicit CallsAtOnce(ServerLink& link) : link_(link) {}
 
-  /// The call's number, for answer(). All are of one function.
-  size_t add(Shard& shard, std::string_view function, ArgumentList arguments);
+  /// The call's number, for answer(). All are of one function, and lazy or none is: see Shard::change().
+  size_t add(Shard& shard, std::string_view function, ArgumentList arguments, bool is_lazy = false);
   /// So many of them are on their way at a time.
   void send(size_t at_a_time = kInFlightMax);
   /// It reached no server, or nothing was heard of it: who does without its answer waits for nobody.
@@ -41,6 +41,7 @@ class CallsAtOnce {
     Shard& shard;
     std::string_view function;
     ArgumentList arguments;
+    bool is_lazy;
     std::optional<FunctionCall> prepared = {};
     FirstTry first = {};
   };

@@ -79,15 +79,16 @@ ServerLink::Copy copy_of(std::string_view function) {
 }  // namespace
 
 FunctionCall::FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
-                           ServerLink::MakeWords arguments)
+                           ServerLink::MakeWords arguments, bool is_lazy)
     : library_(library),
       name_(name),
       function_(std::string(library.name) + "_" + std::string(name)),
       key_count_(std::to_string(keys.size())),
       keys_(std::move(keys)),
-      arguments_(std::move(arguments)) {}
+      arguments_(std::move(arguments)),
+      is_lazy_(is_lazy) {}
 
-ServerLink::Copy FunctionCall::copy() const { return copy_of(name_); }
+ServerLink::Copy FunctionCall::copy() const { return is_lazy_ ? ServerLink::Copy::none : copy_of(name_); }
 
 std::vector<std::string_view> FunctionCall::words(const Server& server) const {
   std::vector<std::string_view> words = {name_ == "look" ? "FCALL_RO" : "FCALL", function_, key_count_};
@@ -188,7 +189,7 @@ FunctionCall Shard::function_call(const Call& call) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   };
-  return FunctionCall(*access_.library, call.function, std::move(keys), words);
+  return FunctionCall(*access_.library, call.function, std::move(keys), words, call.is_lazy);
 }
 
 /// Where a test tells it.
@@ -202,9 +203,9 @@ Result<void> Shard::tell_time() {
 }
 
 Result<FunctionCall> Shard::prepare(std::string_view function,
-                                    const std::vector<std::string_view>& arguments) {
+                                    const std::vector<std::string_view>& arguments, bool is_lazy) {
   FQ_TRY(tell_time());
-  return function_call({function, arguments, Lost::is_unknown});
+  return function_call({function, arguments, Lost::is_unknown, {}, nullptr, {}, is_lazy});
 }
 
 Result<Reply> Shard::call_once(const Call& call) {
@@ -226,8 +227,8 @@ Result<Reply> Shard::call(Call& call, Doubt& doubt) {
 }
 
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
-                            Lost lost, FirstTry* first) {
-  return change({function, arguments, lost, {}, first});
+                            Lost lost, FirstTry* first, bool is_lazy) {
+  return change({function, arguments, lost, {}, first, {}, is_lazy});
 }
 
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,

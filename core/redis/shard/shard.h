@@ -109,8 +109,9 @@ struct ServerAccess {
 /// is the caller's.
 class FunctionCall {
  public:
+  /// `is_lazy`: no replica is waited for, whatever it does.
   FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
-               ServerLink::MakeWords arguments);
+               ServerLink::MakeWords arguments, bool is_lazy = false);
 
   const Library& library() const { return library_; }
   std::string_view name() const { return name_; }
@@ -125,6 +126,7 @@ class FunctionCall {
   std::string function_, key_count_;
   std::vector<std::string> keys_;
   ServerLink::MakeWords arguments_;
+  bool is_lazy_;
 };
 
 /// What came of a call that was sent with others; none: it is still to be sent.
@@ -161,9 +163,9 @@ class Shard {
       : access_(std::move(access)), tag_(std::move(tag)), nonce_(std::move(nonce)) {}
 
   /// Changes something, after all that is due: `head` of the reply is its first item. `first`: of the same
-  /// call.
+  /// call. `is_lazy`: no replica is waited for.
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
-                       Lost lost = Lost::is_unknown, FirstTry* first = nullptr);
+                       Lost lost = Lost::is_unknown, FirstTry* first = nullptr, bool is_lazy = false);
   /// The words of the second try, where they are others; of the caller's until the call is over.
   using Again = std::function<Result<Words>()>;
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
@@ -171,8 +173,9 @@ class Shard {
   /// Likewise by one call, which waits for nothing that is due: see has_more_due().
   Result<Reply> change_once(std::string_view function, const std::vector<std::string_view>& arguments,
                             FirstTry* first = nullptr);
-  /// To be sent with those of other shards.
-  Result<FunctionCall> prepare(std::string_view function, const std::vector<std::string_view>& arguments);
+  /// To be sent with those of other shards; `is_lazy`: likewise.
+  Result<FunctionCall> prepare(std::string_view function, const std::vector<std::string_view>& arguments,
+                               bool is_lazy = false);
   /// Changes something of this one and of another, by its tag, at once.
   Result<Reply> change_both(const std::string& other, std::string_view function,
                             const std::vector<std::string_view>& arguments);
@@ -247,7 +250,8 @@ class Shard {
     Lost lost;
     std::string other = {};  // the tag of another shard that is called, too; "": none
     FirstTry* first = nullptr;
-    Again again = {};      // none: the same
+    Again again = {};  // none: the same
+    bool is_lazy = false;
     bool hurries = false;  // it has waited for what is due: see kDueMs
   };
   Result<Reply> change(Call call);

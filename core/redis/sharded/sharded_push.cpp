@@ -87,7 +87,8 @@ Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const 
     CallsAtOnce calls(shards_.link());
     std::vector<std::optional<RedisPush::Sent>> sent(groups.size());
     for (size_t i = tied_count; i < groups.size(); ++i) {
-      const Result<RedisPush::Sent> added = pusher(i).add_to(calls, {parts[i], longest, options.token});
+      const Result<RedisPush::Sent> added =
+          pusher(i).add_to(calls, {parts[i], longest, options.token}, options);
       if (added) sent[i].emplace(*added);  // why not, is said below
     }
     calls.send();
