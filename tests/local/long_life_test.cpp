@@ -24,6 +24,16 @@ void push_and_ack(SpoolFixture& q, int times, size_t payload_bytes = 3'000) {
   }
 }
 
+/// As many as are served at once of `want`; returns their number.
+size_t ack_some(SpoolFixture& q, size_t want) {
+  std::vector<Settle> acks;
+  for (const Delivery& each : q.lease_from(q.door(), {.want = want}).deliveries)
+    acks.push_back({.receipt = each.receipt});
+  REQUIRE_FALSE(acks.empty());
+  REQUIRE(q.door().settle(acks).ok());
+  return acks.size();
+}
+
 }  // namespace
 
 TEST_CASE("held keys by the ten thousand do not make the journal grow with each message") {
@@ -40,10 +50,7 @@ TEST_CASE("held keys by the ten thousand do not make the journal grow with each 
       batch[static_cast<size_t>(i)].unique_for_ms = 3'600'000;
     }
     push_lazily(q.door(), batch);
-    const LeaseReply leased = q.lease_from(q.door(), {.want = kBatch});
-    std::vector<Settle> acks;
-    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(acks).ok());
+    ack_some(q, kBatch);
   }
   uint64_t most = 0;
   for (int round = 0; round < 40; ++round) {
@@ -91,10 +98,7 @@ TEST_CASE("batches whose number of acks is never even leave the journal as small
     std::vector<NewMessage> batch(10);
     for (NewMessage& each : batch) each.payload = as_bytes(payload);
     push_lazily(q.door(), batch);
-    const LeaseReply leased = q.lease_from(q.door(), {.want = 10});
-    std::vector<Settle> acks;
-    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(acks).ok());
+    ack_some(q, 10);
     REQUIRE(q.journal_bytes() <= bound(200));
   }
   q.check_clean();
@@ -189,6 +193,24 @@ TEST_CASE("an emptied queue's journal comes down to 8 MiB by itself") {
   q.check_clean();
 }
 
+TEST_CASE("a queue of small messages that is emptied batch by batch leaves no large journal file behind") {
+  SpoolFixture q;
+  q.sync_lazily();
+  constexpr uint64_t kMessages = 20'000;
+  const std::string payload(GENERATE(size_t{2'000}, size_t{4'000}), 'p');
+  for (uint64_t pushed = 0; pushed < kMessages; pushed += 50)
+    push_lazily(q.door(), std::vector<NewMessage>(50, NewMessage{.payload = as_bytes(payload)}));
+  const size_t per_batch = GENERATE(size_t{37}, size_t{1'000});
+  INFO(payload.size() << " bytes each, by " << per_batch);
+  for (uint64_t left = kMessages; left > 0;) {
+    left -= ack_some(q, per_batch);
+    INFO(left << " left");
+    REQUIRE(q.journal_bytes() <= bound(left * (payload.size() + 128)));
+  }
+  CHECK(q.lease_from(q.door(), {}).deliveries.empty());
+  q.check_clean();
+}
+
 TEST_CASE("what a queue of many small messages kept free is given back when it is empty") {
   SpoolFixture q;
   q.sync_lazily();
@@ -198,14 +220,7 @@ TEST_CASE("what a queue of many small messages kept free is given back when it i
     push_lazily(q.door(), batch);
   }
   CHECK(q.journal_bytes() <= bound(200'000 * 128));
-  for (uint64_t left = 200'000; left > 0;) {
-    const LeaseReply leased = q.lease_from(q.door(), {.want = 1'000});
-    std::vector<Settle> acks;
-    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(acks).ok());
-    REQUIRE(acks.size() <= left);
-    left -= acks.size();
-  }
+  for (uint64_t left = 200'000; left > 0;) left -= ack_some(q, 1'000);
   CHECK(q.journal_bytes() <= 8 * kMiB);
   q.check_clean();
 }
@@ -223,12 +238,7 @@ TEST_CASE("a queue that has grown does not go on with the small files of its you
   push(100);
   const int grown = q.journal_files().rbegin()->first;
   // The oldest files go while 4 MB are queued, which ask for files of 2.75.
-  for (int i = 0; i < 80; ++i) {
-    const LeaseReply leased = q.lease_from(q.door(), {.want = kBatch});
-    std::vector<Settle> acks;
-    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(acks).ok());
-  }
+  for (int i = 0; i < 80; ++i) ack_some(q, kBatch);
   push(50);
   const auto files = q.journal_files();
   CHECK(files.rbegin()->first > grown);
@@ -261,10 +271,7 @@ TEST_CASE("what ended 66,000 messages ago is told as if it were yesterday, with 
   const std::vector<NewMessage> batch(1'000);
   for (int i = 0; i < 66; ++i) {
     push_lazily(q.door(), batch);
-    std::vector<Settle> acks;
-    for (const Delivery& each : q.lease_from(q.door(), {.want = batch.size()}).deliveries)
-      acks.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(acks).ok());
+    ack_some(q, batch.size());
   }
   CHECK(q.get(acked).state == State::acked);
   CHECK(q.get(acked).command->argv.at(0) == "echo");

@@ -95,15 +95,24 @@ Result<void> Housekeeper::carry_pinned(Pin SegmentHeader::*what, Some&& some) {
 }
 
 /// Files that were made for a larger queue, or that are too many: one after the other becomes the current one
-/// and is left at once, so that it goes as any other does. False: their room is needed.
+/// and is left at once, so that it goes as any other does. Where the room of a large one is needed, one that
+/// the queue has the size for is made first. False: their room is needed, and the disk has no other.
 Result<bool> Housekeeper::shrink() {
   bool spares = false;
+  bool replaces = false;
+  uint32_t newest = 0;
   FQ_TRY(locked([&]() -> Result<void> {
-    spares = JournalSize(header()).can_spare(stream().table().current_room());
+    const JournalSize size(header());
+    spares = size.can_spare(stream().table().current_room());
+    replaces = !spares && size.may_replace_current();
+    newest = header().newest_file;
     return {};
   }));
   if (spares) FQ_TRY(leave_current_file());
-  return spares;
+  if (!replaces) return spares;
+  const Result<void> made = file_maker_.make(newest);
+  if (!made.ok() && made.error().kind != ErrorKind::later) return made.error();
+  return made.ok();
 }
 
 Result<void> Housekeeper::make_ready_file() {

@@ -133,6 +133,10 @@ bool JournalSize::is_oversized() const {
   return false;
 }
 
+bool JournalSize::may_replace_current() const {
+  return is_too_large(header_.current_file) && ready_files() <= kReadyFilesKept;
+}
+
 uint64_t JournalSize::wanted_file_bytes() const {
   return std::min(table_.journal_bytes() / 2, wanted_bytes(live_bytes()));
 }

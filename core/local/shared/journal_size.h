@@ -63,6 +63,9 @@ class JournalSize {
   bool is_sparse() const;
   /// Whether files that are still to be written are larger, or more, than the queue needs now.
   bool is_oversized() const;
+  /// Whether the current file is too large, and files may be made for it to be left. Not more than are kept
+  /// and one: together they have all the room that is kept for others.
+  bool may_replace_current() const;
   /// Whether a living check reads the files, and they are not so many that they cannot stay for it.
   bool stays_for_check() const;
   /// Whether a file that has become free is of use again.
