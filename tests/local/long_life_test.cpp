@@ -280,4 +280,29 @@ TEST_CASE("what ended 66,000 messages ago is told as if it were yesterday, with 
   CHECK(q.history(number(cancelled)) == "pushed cancelled");
 }
 
+TEST_CASE("the history of what has ended is the same whatever of it the journal still holds") {
+  SpoolFixture q;
+  q.sync_lazily();
+  NewMessage command;
+  command.command = JobCommand{.argv = {"echo", "hello"}, .cwd = "/", .env = {}};
+  const uint64_t acked = number(push_lazily(q.door(), {&command, 1}).items.at(0).id);
+  REQUIRE(q.ack(q.lease()) == SettleStatus::ok);
+  const MessageId cancelled = push_lazily(q.door(), {&command, 1}).items.at(0).id;
+  REQUIRE(q.door().mutate({&cancelled, 1}, Action::cancel).ok());
+  const uint64_t late = number(push_lazily(q.door(), {&command, 1}).items.at(0).id);
+  const Delivery held = q.lease(86'400'000);
+  const std::string payload(1'000, 'p');
+  const std::vector<NewMessage> batch(200, NewMessage{.payload = as_bytes(payload)});
+  for (int i = 0; i < 40; ++i) {
+    push_lazily(q.door(), batch);
+    ack_some(q, batch.size());
+    if (i == 20) REQUIRE(q.ack(held) == SettleStatus::ok);
+    INFO("after " << i << " batches, the journal begins with file " << q.journal_files().begin()->first);
+    REQUIRE(q.history(acked) == "pushed leased acked");
+    REQUIRE(q.history(number(cancelled)) == "pushed cancelled");
+    REQUIRE(q.history(late) == (i < 20 ? "pushed leased" : "pushed leased acked"));
+  }
+  CHECK(q.journal_files().begin()->first > 2);
+}
+
 }  // namespace fq::test

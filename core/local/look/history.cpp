@@ -55,6 +55,20 @@ void add_end(std::vector<HistoryEvent>& events, HistoryEvent end) {
   if (before != events.rend() && before->event != "buried") events.insert(last.base(), std::move(end));
 }
 
+/// What the journal does not tell any more, from the record of the end: files go from the oldest on, so it is
+/// what lies before all that is told. `page` has the newest first. Where nothing was noted, nothing is known.
+void add_noted(HistoryPage& page, Result<HistoryPage> noted, size_t most) {
+  if (!noted.ok()) return;
+  page.tenant = noted->tenant;
+  const bool has_end = !page.events.empty();
+  const bool has_run = std::any_of(page.events.begin(), page.events.end(),
+                                   [](const HistoryEvent& each) { return each.event == "leased"; });
+  for (auto each = noted->events.rbegin(); each != noted->events.rend(); ++each) {
+    const bool is_told = each->event == "leased" ? has_run : each->event != "pushed" && has_end;
+    if (!is_told && page.events.size() < most) page.events.push_back(std::move(*each));
+  }
+}
+
 }  // namespace
 
 Result<HistoryPage> History::of(MessageId id, size_t n) {
@@ -104,15 +118,7 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
       page.events.push_back(
           event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0, mark()));
     if (push) page.tenant = push->tenant;
-    if (!push) {
-      const Result<std::optional<MessageInfo>> found = ended_.find(id);
-      if (found.ok() && *found) {
-        const MessageInfo& noted = **found;
-        page.tenant = noted.tenant;
-        page.events.push_back(
-            event_of(RecordType::pushed, *noted.pushed_at_wall_ms, number(id), EventDetail{}, 0, mark()));
-      }
-    }
+    if (!push) add_noted(page, ended_.history(id), most);
   }
   std::reverse(page.events.begin(), page.events.end());
   if (dead && page.events.size() < most) {
