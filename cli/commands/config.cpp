@@ -32,6 +32,7 @@ struct RunTime {
   std::vector<PolicyOverride> overrides;
   Settings settings;
   bool has_last_good = false;  // it goes on with values of a file that was good once
+  std::optional<Error> fault;  // why it does not hold what the file says
 };
 
 Result<RunTime> ask_queue(Session& session) {
@@ -43,6 +44,8 @@ Result<RunTime> ask_queue(Session& session) {
   FQ_TRY_SET(run_time.settings, (*queue)->settings());
   FQ_TRY_SET(const bool holds_nothing, (*queue)->policy_is_current(FileIdentity{}));
   run_time.has_last_good = !holds_nothing;
+  const Result<void> held = bring_policy_up_to_date(**queue, session.location());
+  if (!held && is_policy_fault(held.error())) run_time.fault = held.error();
   return run_time;
 }
 
@@ -107,6 +110,7 @@ Result<Exit> show(const Arguments& arguments, Session& session) {
   }
   FQ_TRY_SET(RunTime run_time, ask_queue(session));
   Result<FilePolicy> file = read_policy_for(session.location());
+  if (file && run_time.fault) file = *run_time.fault;
   const Settings* last_good = !file && run_time.has_last_good ? &run_time.settings : nullptr;
   const PolicyLayers layers(file ? *file : FilePolicy(), std::move(run_time.overrides));
   const std::vector<PolicySection> sections =
@@ -212,7 +216,30 @@ Result<std::string> read_new_policy(const std::string& path) {
   return text;
 }
 
-/// For all queues that are there, at once; whoever works on one finds it by itself, too.
+/// What is kept now holds at once in all queues that are there. From here on nobody is told that nothing was
+/// done: one that is away finds it by itself, and one that was changed meanwhile may not hold it any more.
+Result<Exit> hold_everywhere(const std::string& spool) {
+  const Result<std::vector<std::string>> queues = list_queues(spool);
+  if (!queues) {
+    say("fq.toml: is kept; each queue follows it with its next command: " + queues.error().text);
+    return Exit::done;
+  }
+  Exit ended = Exit::done;
+  for (const std::string& name : *queues) {
+    const Location location{spool, name};
+    const Result<std::unique_ptr<Queue>> queue = open_queue(location);
+    if (!queue && queue.error().kind == ErrorKind::missing) continue;  // it went meanwhile
+    const Result<void> held = queue ? bring_policy_up_to_date(**queue, location) : queue.error();
+    if (queue) say_notices(**queue);
+    if (held) continue;
+    const bool is_refused = is_policy_fault(held.error());
+    say("fq.toml: is kept; queue " + in_quotes(name) +
+        (is_refused ? ": cannot hold it: " : ": follows it with its next command: ") + held.error().text);
+    if (is_refused) ended = Exit::io;
+  }
+  return ended;
+}
+
 Result<Exit> load(const Arguments& arguments, Session& session) {
   if (has_directory(session)) {
     return usage_error("config load",
@@ -223,15 +250,7 @@ Result<Exit> load(const Arguments& arguments, Session& session) {
   std::optional<std::string> if_version;
   if (const auto typed = arguments.value("if-version")) if_version = std::string(*typed);
   FQ_TRY(keep_policy_text(session.spool(), text, if_version));
-  FQ_TRY_SET(const std::vector<std::string> queues, list_queues(session.spool()));
-  for (const std::string& name : queues) {
-    const Location location{session.spool(), name};
-    Result<std::unique_ptr<Queue>> queue = open_queue(location);
-    if (!queue && queue.error().kind == ErrorKind::missing) continue;  // it went meanwhile
-    if (!queue) return std::move(queue).error();
-    FQ_TRY(bring_policy_up_to_date(**queue, location));
-  }
-  return Exit::done;
+  return hold_everywhere(session.spool());
 }
 
 struct Verb {
@@ -272,7 +291,7 @@ const Command config_command = {
     "or loads it on a server.",
     {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
-    "0 shown, or valid; 75 another version; 78 fq.toml cannot be used",
+    "0 done; 74 not known; 75 nothing was done; 78 fq.toml cannot be used",
     run_config,
 };
 

@@ -91,6 +91,18 @@ Result<Exit> list(const Arguments&, Session& session) {
   return worst;
 }
 
+/// A queue that is new has no last good policy to go on with. Over several shards there is no one order.
+Result<void> check_policy_for(const Location& location, const CreateOptions& options) {
+  FQ_TRY_SET(const FilePolicy policy, read_policy_for(location));
+  Settings settings;
+  take_over(settings, without_lines(policy).queue);
+  if (options.shards.value_or(1) == 1 || settings.scope == Scope::tenant) return {};
+  return Error{ErrorKind::config,
+               policy_path(location.spool) + ": scope = queue: needs a queue of one shard (in queue " +
+                   in_quotes(location.queue) + ")",
+               0};
+}
+
 Result<Exit> create(const Arguments& arguments, Session& session) {
   CreateOptions options;
   if (const auto shards = arguments.value("shards")) {
@@ -104,8 +116,7 @@ Result<Exit> create(const Arguments& arguments, Session& session) {
   }
   FQ_TRY_SET(const std::vector<std::string> there, list_queues(session.spool()));
   const bool is_new = std::find(there.begin(), there.end(), session.queue_name()) == there.end();
-  // A queue that is new has no last good policy to go on with.
-  if (is_new) FQ_TRY(check_policy(session.location()));
+  if (is_new) FQ_TRY(check_policy_for(session.location(), options));
   FQ_TRY(create_queue(session.location(), options));
   return Exit::done;
 }

@@ -17,6 +17,7 @@ struct PolicyText {
   std::string version = kNoPolicyVersion;  // another one for each text
   // It was kept by one who may have commands run there. Else its schedules make no messages that run any.
   bool may_command = false;
+  bool may_vouch = false;  // what whoever asks keeps from now on is kept by such a one
 };
 
 /// ErrorKind::usage: the spool is a directory, and fq.toml a file in it.

@@ -1,6 +1,7 @@
 #include "core/policy/policy.h"
 
 // fq, below us.
+#include "core/api/policy_text.h"
 #include "core/base/text/escape.h"
 
 namespace fq {
@@ -17,15 +18,50 @@ Result<FilePolicy> read_policy_for(const Location& location) {
 
 namespace {
 
+/// Whoever loads a schedule vouches for its command.
+Result<std::vector<ScheduleDefinition>> schedules_in(const PolicySource& source, const FilePolicy& policy,
+                                                     const std::string& path) {
+  std::vector<ScheduleDefinition> schedules = schedules_of(policy);
+  for (const ScheduleDefinition& each : schedules) {
+    if (source.may_command || !each.message.command) continue;
+    return Error{ErrorKind::config,
+                 path + ": schedule " + in_quotes(each.name) +
+                     ": has a command, and the text was not kept with the key in FQ_REDIS_COMMAND_KEY_FILE; "
+                     "keep it with that: fq config load FILE",
+                 0};
+  }
+  return schedules;
+}
+
+/// Of a question, which has done nothing.
+Error unanswered(Error error) {
+  if (error.kind == ErrorKind::io) error.kind = ErrorKind::later;
+  return error;
+}
+
+/// A queue of a directory holds whatever a file says; one on a server is asked. One that is broken has no
+/// say: it serves nothing.
+Result<void> check_queue(const PolicyFile& file, const PolicySource& source, const Location& location) {
+  FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
+  if (scheme_of(location.spool).empty()) return {};
+  FQ_TRY(schedules_in(source, policy, policy_path(location.spool)));
+  const Result<std::unique_ptr<Queue>> queue = open_queue(location);
+  const Result<void> can = queue ? (*queue)->policy_check(without_lines(policy)) : queue.error();
+  if (can) return {};
+  const Error error = unanswered(can.error());
+  return is_policy_fault(error) || error.kind == ErrorKind::later ? Result<void>(error) : Result<void>();
+}
+
 /// For this queue, and for all that are there.
-Result<void> check_queues(const PolicyFile& file, const Location& location) {
+Result<void> check_queues(const PolicyFile& file, const PolicySource& source, const Location& location) {
   FQ_TRY(file.for_queue(location.queue));
   const Result<std::vector<std::string>> queues = list_queues(location.spool);
-  if (!queues) return {};
+  if (!queues && scheme_of(location.spool).empty()) return {};
+  if (!queues) return unanswered(queues.error());
   for (const std::string& queue : *queues) {
-    Result<FilePolicy> policy = file.for_queue(queue);
-    if (policy) continue;
-    Error error = std::move(policy).error();
+    const Result<void> checked = check_queue(file, source, {location.spool, queue});
+    if (checked) continue;
+    Error error = checked.error();
     error.text += " (in queue " + in_quotes(queue) + ")";
     return error;
   }
@@ -35,15 +71,21 @@ Result<void> check_queues(const PolicyFile& file, const Location& location) {
 }  // namespace
 
 Result<void> check_policy(const Location& location) {
-  FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
-  return check_queues(file, location);
+  FQ_TRY_SET(const PolicySource source, read_policy_source(location.spool));
+  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(source.text, policy_path(location.spool)));
+  return check_queues(file, source, location);
 }
 
 Result<void> check_policy_text(const std::string& text, const Location& location) {
   const std::string path = policy_path(location.spool);
   if (text.size() > kPolicyFileBytesMax) return policy_too_long(path);
+  PolicySource source{text, true, {}};
   FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(text, path));
-  return check_queues(file, location);
+  if (!scheme_of(location.spool).empty()) {
+    FQ_TRY_SET(const PolicyText kept, policy_text(location.spool));
+    source.may_command = kept.may_vouch;
+  }
+  return check_queues(file, source, location);
 }
 
 namespace {
@@ -62,21 +104,6 @@ Result<void> hold_last_good(Queue& queue, const Location& location) {
   FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(text, "the last good fq.toml"));
   FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
   return queue.policy_load(without_lines(policy), kKept);
-}
-
-/// Whoever loads a schedule vouches for its command.
-Result<std::vector<ScheduleDefinition>> schedules_in(const PolicySource& source, const FilePolicy& policy,
-                                                     const std::string& path) {
-  std::vector<ScheduleDefinition> schedules = schedules_of(policy);
-  for (const ScheduleDefinition& each : schedules) {
-    if (source.may_command || !each.message.command) continue;
-    return Error{ErrorKind::config,
-                 path + ": schedule " + in_quotes(each.name) +
-                     ": has a command, and the text was not kept with the key in FQ_REDIS_COMMAND_KEY_FILE; "
-                     "keep it with that: fq config load FILE",
-                 0};
-  }
-  return schedules;
 }
 
 /// A schedule that the engine does not take makes the file one that cannot be used: nobody is kept from what

@@ -109,6 +109,7 @@ class RedisQueue final : public Queue {
     return policy_.is_current(identity);
   }
   Result<std::string> policy_version() override { return shard_.policy_version(); }
+  Result<void> policy_check(const Policy& policy) override { return policy_.check(policy); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text) override {
     return policy_.load(policy, identity, text);

@@ -127,6 +127,10 @@ for words in pause 'set attempts=7' drain; do
   gives 75 "queue 'parts': set on 1" fq -q parts queue $words
   is "$words: it is told how far it came" 1 "$(grep -c 'of 16 shards; repeat the command to set it on the others: ' "$work/err")"
 done
+printf '[queue."*"]\nconcurrency = 30\n' >"$work/policy"
+gives 0 "queue 'parts': follows fq.toml on 1" fq config load "$work/policy"
+is "it is told who follows later" 1 "$(grep -c 'of 16 shards; the others do when they are back: ' "$work/err")"
+is "it is kept" "$(cat "$work/policy")" "$(fq config get)"
 kill -CONT "$server"
 all_well() { fq -q parts stats >>"$work/made" 2>&1; }
 await all_well
@@ -139,5 +143,13 @@ is "repeated, it holds everywhere" '' "$(fq -q parts pop 2>&1)"
 is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s ' ' | grep '^attempts ' | cut -d' ' -f1-3)"
 fq queue resume parts
 is "and what is there is served" 40 "$(fq -q parts pop -n 40 | wc -l)"
+for ((i = 0; ; ++i)); do [ "$(node_of "fq1:fq:{one$i}:meta")" = $victim ] && break; done
+fq queue create "one$i"
+kill -STOP "$server"
+gives 75 "(in queue 'one$i')" fq config load /dev/null
+is "nothing is kept that a queue was not asked for" "$(cat "$work/policy")" "$(fq config get)"
+kill -CONT "$server"
+await fq -q "one$i" stats >>"$work/made"
+gives 0 '' fq config load /dev/null
 stop_cluster
 finish

@@ -111,6 +111,7 @@ spec = "@daily"
 argv = ["echo", "nightly"]
 END
 gives 78 "schedule 'nightly': has a command, and the text was not kept with the key in FQ_REDIS_COMMAND_KEY_FILE" keyless config load "$work/policy"
+is 'and nothing is kept' '' "$(fq config get)"
 gives 0 '' fq config load "$work/policy"
 is 'of the file' nightly "$(fq schedule run nightly >/dev/null; fq worker --drain 2>/dev/null)"
 redis-cli -s "$work/s" hset fq1:fq:policy version 9-x text "$(sed "s|\"nightly\"|\"x\", \"$evil\"|" "$work/policy")" >/dev/null

@@ -70,6 +70,27 @@ take() {
 each_cut take
 fq cancel --all --yes >"$work/out"
 
+# What becomes fq.toml of all queues is kept, or it is not; and what is kept holds in all of them.
+fq queue create second
+attempts_of() { fq -q "$1" config show --json | jq -r 'select(.key == "attempts" and .tenant == null).value'; }
+load() {
+  local code attempts=$(($1 + 10))
+  printf '[queue."*"]\nattempts = %s\n' $attempts >"$work/policy"
+  by "$1" config load "$work/policy"
+  code=$?
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: it is kept" "$(cat "$work/policy")" "$(fq config get)" ;;
+    74) [ -s "$work/err" ] || fail "cut $1: nothing is said of it" ;;
+    75) is "cut $1: nothing of it is kept" 0 "$(fq config get | grep -cx "attempts = $attempts")" ;;
+    *) fail "cut $1: a load ends with $code: $(cat "$work/err")" ;;
+  esac
+  if [ $code = 0 ]; then is "cut $1: it holds" "$attempts $attempts" "$(attempts_of default) $(attempts_of second)"; fi
+}
+each_cut load
+[ "$places" -gt 50 ] || fail "a load is cut at $places places only"
+fq config load /dev/null
+within_s=40 await removed second
+
 # A limit of a queue of several shards is never exceeded, and nothing of it is lost: what one brings to a shard comes from
 # another.
 fq queue create --shards 4 -q lent

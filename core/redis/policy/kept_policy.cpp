@@ -29,6 +29,7 @@ Result<PolicyText> KeptPolicy::read() {
   if (reply.at(0).is_text()) found.version = reply.at(0).text;
   found.text = reply.at(1).text;
   const std::string seal = seal_of(found.text);
+  found.may_vouch = !seal.empty();
   found.may_command = !seal.empty() && are_same(seal, reply.at(2).text);
   return found;
 }

@@ -45,14 +45,24 @@ Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
   return shards_.at(first.value_or(0)).policy().is_current(identity);
 }
 
+Result<void> ShardedPolicy::check(const Policy& policy) {
+  FQ_TRY(check_scope(policy.queue));
+  std::optional<Error> away;
+  size_t lost = 0;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    Result<void> checked = shards_.at(shard).policy().check(policy);
+    if (checked) continue;
+    if (!serves_nothing(checked.error())) return checked;
+    away = checked.error();
+    ++lost;
+  }
+  return lost == shards_.count() ? Result<void>(*away) : Result<void>();
+}
+
 /// Of one that any shard refuses nothing holds in the others, either.
 Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
                                  const std::string* text) {
-  FQ_TRY(check_scope(policy.queue));
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    Result<void> checked = shards_.at(shard).policy().check(policy);
-    if (!checked && !serves_nothing(checked.error())) return checked;
-  }
+  FQ_TRY(check(policy));
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
@@ -62,6 +72,9 @@ Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& ident
     away = loaded.error();
     ++lost;
   }
+  if (away && lost < shards_.count())
+    shards_.notice("queue '" + shards_.name() + "': follows fq.toml on " + all_but(lost) +
+                   "; the others do when they are back: " + away->text);
   return lost == shards_.count() ? Result<void>(*away) : purses_.count_anew();
 }
 
@@ -84,13 +97,14 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
   return purses_.count_anew();
 }
 
+std::string ShardedPolicy::all_but(size_t lost) const {
+  return std::to_string(shards_.count() - lost) + " of " + std::to_string(shards_.count()) + " shards";
+}
+
 /// With how far it has come. Where all are away it is as with one.
 Error ShardedPolicy::in_part(Error error, size_t lost) const {
   if (lost == shards_.count()) return error;
-  const auto of = [this](size_t some) {
-    return std::to_string(some) + " of " + std::to_string(shards_.count()) + " shards";
-  };
-  error.text = "queue '" + shards_.name() + "': set on " + of(shards_.count() - lost) +
+  error.text = "queue '" + shards_.name() + "': set on " + all_but(lost) +
                "; repeat the command to set it on the others: " + error.text;
   return error;
 }

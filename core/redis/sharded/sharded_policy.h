@@ -14,12 +14,16 @@ class ShardedPolicy {
   ShardedPolicy(Shards& shards, Purses& purses) : shards_(shards), purses_(purses) {}
 
   Result<bool> is_current(const FileIdentity& identity);
+  /// By those that answer; an Error also where none does.
+  Result<void> check(const Policy& policy);
   /// What breaks off on its way is begun anew by whoever asks next.
   Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
   Result<void> set(std::string_view path, const PolicyPatch& patch);
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:
+  /// "15 of 16 shards".
+  std::string all_but(size_t lost) const;
   Error in_part(Error error, size_t lost) const;
 
   Shards& shards_;

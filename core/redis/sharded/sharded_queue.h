@@ -86,6 +86,7 @@ class ShardedQueue final : public Queue {
     return policy_.is_current(identity);
   }
   Result<std::string> policy_version() override { return shards_.at(0).policy_version(); }
+  Result<void> policy_check(const Policy& policy) override { return policy_.check(policy); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text) override {
     return policy_.load(policy, identity, text);
