@@ -342,7 +342,7 @@ class Queue {
                                    const std::string* text = nullptr) = 0;
   /// Where the policy is no file: which version of the text that is kept for all queues is there now.
   virtual Result<std::string> policy_version() { return std::string(); }
-  /// The text that was last kept; "": there was none.
+  /// The text that was last kept; "": there was none, or the values are lost with all else only.
   virtual Result<std::string> policy_kept() = 0;
   /// The run-time layer of a tenant and all below it, or with an empty path of the queue: kept as a push is,
   /// and it wins over the file. A key that is not for this kind of node is ErrorKind::usage.

@@ -111,10 +111,11 @@ class RedisQueue final : public Queue {
   Result<std::string> policy_version() override { return shard_.policy_version(); }
   Result<void> policy_check(const Policy& policy) override { return policy_.check(policy); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
-                           const std::string* text) override {
-    return policy_.load(policy, identity, text);
+                           const std::string* /*text*/) override {
+    return policy_.load(policy, identity);
   }
-  Result<std::string> policy_kept() override { return policy_.kept(); }
+  /// The values lie with all else that a queue has: they are lost with that only.
+  Result<std::string> policy_kept() override { return std::string(); }
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override {
     return policy_.set(path, patch);
   }

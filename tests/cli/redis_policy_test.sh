@@ -31,4 +31,18 @@ gives 0 '' fq config load "$work/ordered"
 gives 78 "scope = queue: needs a queue of one shard (in queue 'c')" fq queue create c --shards 2
 gives 0 '' fq queue create c
 is "of one shard it can be made" "queue file" "$(held c scope)"
+
+# A server whose memory is full takes one that is shorter.
+{ cat "$work/policy"; head -c 100000 /dev/zero | tr '\0' '#'; } >"$work/long"
+gives 0 '' fq config load "$work/long"
+is "its text is kept" same "$(fq config get | cmp -s - "$work/long" && echo same)"
+redis-cli -s "$work/s" config set maxmemory 1 >"$work/made"
+printf '#' >>"$work/long"
+gives 75 'memory is full' fq config load "$work/long"
+gives 75 "by now, not '0'" fq config load --if-version 0 "$work/policy"
+gives 0 '' fq config load "$work/policy"
+is "and it holds" "3 file 3 file" "$(held a attempts) $(held b attempts)"
+gives 0 '' fq config load /dev/null
+is "until there is none" "5 default 5 default" "$(held a attempts) $(held b attempts)"
+redis-cli -s "$work/s" config set maxmemory 0 >"$work/made"
 finish

@@ -155,6 +155,29 @@ TEST_CASE("a policy holds in all shards, and is current when all have it") {
   CHECK(paths == "t1 t2 t3 ");
 }
 
+TEST_CASE("the text of a policy lies in no shard, and goes from one to which an earlier fq gave it") {
+  Sharded s(4);
+  const Policy policy{{{PolicyKey::attempts, 2, 0, {}}}, {}, {}};
+  const std::string brief = "#", full(100'000, '#');
+  const auto all_bytes = [&] {
+    int64_t bytes = 0;
+    for (uint64_t shard = 0; shard < 4; ++shard)
+      bytes += command(s.server, {"MEMORY", "USAGE", tag_of(s.server, shard) + "h", "SAMPLES", "0"}).number;
+    return bytes;
+  };
+  REQUIRE(s.queue->policy_load(policy, {.inode = 1}, &brief).ok());
+  const int64_t before = all_bytes();
+  REQUIRE(before > 0);
+  REQUIRE(s.queue->policy_load(policy, {.inode = 2}, &full).ok());
+  CHECK(all_bytes() < before + 1'000);
+  for (uint64_t shard = 0; shard < 4; ++shard)
+    command(s.server, {"HSET", tag_of(s.server, shard) + "h", "text", full});
+  CHECK(answered(s.another()->settings()).attempts_max == 2);
+  CHECK(answered(s.queue->policy_is_current({.inode = 2})));
+  REQUIRE(s.queue->policy_load(policy, {.inode = 3}, &full).ok());
+  CHECK(all_bytes() < before + 10'000);
+}
+
 /// Where an account is alone in its shard, by what was drawn when both were made it may begin some turns
 /// late: here accounts are spread alike in each run, and the draw is the same.
 TEST_CASE("of many accounts each has its share, whatever shard it lies in") {

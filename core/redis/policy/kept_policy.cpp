@@ -12,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kLetters = 7;  // 35 bits
+constexpr int64_t kLonger = -1;
 constexpr std::string_view kAnyVersion = "any", kThisVersion = "this";
 
 }  // namespace
@@ -39,9 +40,14 @@ Result<std::string> KeptPolicy::replace(const std::string& text,
   const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters), seal = seal_of(text);
   const std::string_view which = if_version ? kThisVersion : kAnyVersion;
   const std::string expected = if_version.value_or("");
-  FQ_TRY_SET(const Reply reply,
-             call_function(*access_.link, *access_.library, "policy", std::array<std::string_view, 1>{key},
-                           std::array<std::string_view, 5>{which, expected, letters, text, seal}));
+  const auto say = [&](std::string_view function) {
+    return call_function(*access_.link, *access_.library, function, std::array<std::string_view, 1>{key},
+                         std::array<std::string_view, 5>{which, expected, letters, text, seal});
+  };
+  FQ_TRY_SET(Reply reply, say("shorten"));  // also while the server's memory is full
+  if (reply.at(0).number == kLonger) {
+    FQ_TRY_SET(reply, say("policy"));
+  }
   if (reply.at(0).number == 1) return reply.at(1).text;
   return Error{ErrorKind::later,
                "fq.toml: is of version " + in_quotes(reply.at(1).text) + " by now, not " +

@@ -15,7 +15,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kPatternsMax = 1'000;  // each new tenant is held against all of them
-constexpr size_t kFile = 0, kSet = 1, kIdentity = 2, kText = 3;  // of what the server shows of the policy
+constexpr size_t kFile = 0, kSet = 1, kIdentity = 2;  // of what the server shows of the policy
 
 std::string text_of(const FileIdentity& identity) {
   std::string text;
@@ -161,21 +161,15 @@ Result<bool> RedisPolicy::is_current(const FileIdentity& identity) {
   return held.is_text() ? held.text == text_of(identity) : identity == FileIdentity{};
 }
 
-Result<std::string> RedisPolicy::kept() {
-  FQ_TRY_SET(const Reply reply, shard_.look({"policy"}));
-  return reply.at(1).at(kText).text;
-}
-
 Result<void> RedisPolicy::check(const Policy& policy) {
   FQ_TRY(say("may_file", policy));
   return {};
 }
 
-Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
+Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity) {
   FQ_TRY_SET(const Entry entry, put_in(policy));
   FQ_TRY(follow(entry));
-  const std::string kept = text == nullptr ? std::string() : "=" + *text;
-  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), entry.mark, kept}));
+  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), entry.mark}));
   return {};
 }
 

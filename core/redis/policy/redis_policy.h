@@ -17,11 +17,10 @@ class RedisPolicy {
 
   Result<Settings> settings();
   Result<bool> is_current(const FileIdentity& identity);
-  Result<std::string> kept();
   /// Whether load() would be refused; nothing is done of it.
   Result<void> check(const Policy& policy);
   /// ErrorKind::unusable names what is not built yet.
-  Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
+  Result<void> load(const Policy& policy, const FileIdentity& identity);
   /// `is_told`: as an event, which of several shards one does.
   Result<void> set(std::string_view path, const PolicyPatch& patch, bool is_told = true);
   Result<OverridePage> overrides(const Cursor& from, size_t n);

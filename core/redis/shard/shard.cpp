@@ -70,8 +70,8 @@ namespace {
 /// for by a second run.
 ServerLink::Copy copy_of(std::string_view function) {
   constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
-  constexpr std::string_view kAccept[] = {"push",   "import",   "step", "fire",    "take",   "order",
-                                          "policy", "crossing", "make", "retitle", "arrange"};
+  constexpr std::string_view kAccept[] = {"push",   "import",  "step",     "fire", "take",    "order",
+                                          "policy", "shorten", "crossing", "make", "retitle", "arrange"};
   if (is_one_of(function, kOnlyLook)) return ServerLink::Copy::none;
   return is_one_of(function, kAccept) ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
 }

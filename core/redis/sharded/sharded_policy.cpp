@@ -60,13 +60,12 @@ Result<void> ShardedPolicy::check(const Policy& policy) {
 }
 
 /// Of one that any shard refuses nothing holds in the others, either.
-Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
-                                 const std::string* text) {
+Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity) {
   FQ_TRY(check(policy));
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    Result<void> loaded = shards_.at(shard).policy().load(policy, identity, text);
+    Result<void> loaded = shards_.at(shard).policy().load(policy, identity);
     if (loaded) continue;
     if (!serves_nothing(loaded.error())) return loaded;
     away = loaded.error();

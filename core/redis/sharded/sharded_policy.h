@@ -17,7 +17,7 @@ class ShardedPolicy {
   /// By those that answer; an Error also where none does.
   Result<void> check(const Policy& policy);
   /// What breaks off on its way is begun anew by whoever asks next.
-  Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
+  Result<void> load(const Policy& policy, const FileIdentity& identity);
   Result<void> set(std::string_view path, const PolicyPatch& patch);
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 

@@ -88,12 +88,10 @@ class ShardedQueue final : public Queue {
   Result<std::string> policy_version() override { return shards_.at(0).policy_version(); }
   Result<void> policy_check(const Policy& policy) override { return policy_.check(policy); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
-                           const std::string* text) override {
-    return policy_.load(policy, identity, text);
+                           const std::string* /*text*/) override {
+    return policy_.load(policy, identity);
   }
-  Result<std::string> policy_kept() override {
-    return shards_.first_there([](RedisQueue& queue) { return queue.policy_kept(); });
-  }
+  Result<std::string> policy_kept() override { return std::string(); }  // as of one of its shards
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override {
     return policy_.set(path, patch);
   }

@@ -119,11 +119,11 @@ local CHANGES = {
     if not terms.follow(call, paths) then return {'below'} end
     return {'ok', next_page}
   end,
-  -- identity, mark, "=" and its text where that is to be kept: it is of that file. Likewise.
+  -- identity, mark: it is of that file. Likewise. Its text lies with the prefix alone; earlier builds had it here, too.
   loaded = function(call, args)
     if args[5] ~= mark_of_file(call) then return {'other'} end
     redis.call('HSET', call.root, 'identity', args[4])
-    if args[6] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[6], 2)) end
+    redis.call('HDEL', call.root, 'text')
     return {'ok'}
   end,
   -- What is set at run time of the queue, and what is so no more; 1: this shard tells of it.

@@ -20,6 +20,7 @@ register_change('crossing', crossing, {'allow-oom'})
 register_change('rename', rename, {'allow-oom'})
 register_change('retitle', retitle, {'allow-oom'})
 register_change('policy', policy, {})
+register_change('shorten', {run = policy.shorten}, {'allow-oom'})
 register_change('step', step, {})
 register_change('pause', step, {'allow-oom'})  -- what of it makes room
 register_change('fire', timetable, {})

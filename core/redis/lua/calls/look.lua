@@ -168,7 +168,7 @@ local LOOKS = {
   active_tenants = function(call, args)
     return paged(call, 'tn', args, function(path) return {path, standing.of(call, seats.node(call, path))} end)
   end,
-  policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
+  policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity') end,
   -- name: of a limit over shards, see purse.lua.
   purse = purse.look,
   -- from: what was set at run time: of the queue, then a page of tenants, see rules.lua, and where the next one begins.

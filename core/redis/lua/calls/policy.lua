@@ -2,6 +2,7 @@
 -- where that version is there, 'any': whichever is; the version, some letters by chance, the text and its seal ('': none).
 -- reply: whether it is kept now, and the version that is there.
 local M = {}
+local LONGER = -1
 
 function M.run(keys, args)
   local version = redis.call('HGET', keys[1], 'version') or '0'
@@ -10,6 +11,12 @@ function M.run(keys, args)
   version = redis.call('HINCRBY', keys[1], 'number', 1) .. '-' .. args[3]
   redis.call('HSET', keys[1], 'version', version, 'text', args[4], 'seal', args[5])
   return {1, version}
+end
+
+-- Likewise, but for a text that is longer than what is there: nothing is done then.
+function M.shorten(keys, args)
+  local there = redis.call('HGET', keys[1], 'text') or ''
+  return #args[4] > #there and {LONGER, ''} or M.run(keys, args)
 end
 
 return M
