@@ -3,6 +3,7 @@
 #
 #   - includes point down only: each room includes the rooms below it and itself, and inside a large room
 #     each folder those below it and itself
+#   - CONTRIBUTING.md draws each folder
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
 #   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
@@ -104,6 +105,26 @@ check_type_names() {
       if (key in seen) print FILENAME ":" FNR ": " key " is in " seen[key] " too"
       seen[key] = FILENAME
     }'
+}
+
+# CONTRIBUTING.md draws every folder of a room, and none that is gone.
+check_picture() {
+  local drawn folder
+  drawn=$(awk '
+    /^## / { here = $2 == "Structure" }
+    here && /^ *[a-z]+\// {
+      match($0, /^ */)
+      depth = RLENGTH / 2
+      name = $1
+      sub(/\/.*/, "", name)
+      above[depth] = depth == 0 ? name : above[depth - 1] "/" name
+      print above[depth]
+    }' CONTRIBUTING.md | sort)
+  comm -13 <(echo "$drawn") <(find core cli -name '*.h' -o -name '*.cpp' | sed 's|/[^/]*$||' | sort -u) |
+    sed 's/^/CONTRIBUTING.md: its picture lacks /'
+  while read -r folder; do
+    [ -d "$folder" ] || echo "CONTRIBUTING.md: its picture has $folder, which is gone"
+  done <<<"$drawn"
 }
 
 # A file and its header are one; two that include each other would be one too, only that no one says so.
@@ -212,6 +233,7 @@ check_threads() {
 {
   check_includes
   check_floors
+  check_picture
   check_type_names
   check_cycles
   check_functions
