@@ -77,7 +77,10 @@ Result<PushReply> Pusher::put(std::span<const NewMessage> messages) {
   Result<PushReply> reply = options_.block ? put_at_last(messages) : queue_.push(messages, options_);
   const bool interrupted = !reply && options_.interrupt != nullptr && options_.interrupt->raised();
   if (interrupted) die_by_caught_signal();
-  return reply;
+  if (reply || !reply.error().could_wait) return reply;
+  Error error = std::move(reply).error();
+  error.text += ", or use --block";
+  return error;
 }
 
 /// Where the server is away meanwhile it goes on: while it waits for room nothing of it is there, and what

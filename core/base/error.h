@@ -33,6 +33,8 @@ struct Error {
   bool passes = false;
   /// Of a batch: which of it is at fault, from 0, where one is.
   std::optional<size_t> item = {};
+  /// Of a push that a limit refused: with PushOptions::block it waits for room.
+  bool could_wait = false;
 };
 
 /// Out of line: code that runs only after a fault is not to lie beside the code that always runs.

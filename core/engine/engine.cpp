@@ -109,7 +109,7 @@ Result<bool> create_queue(const Location& location, const CreateOptions& options
   const int64_t events_ms = options.events_ms.value_or(kEventsMsMin);
   if (events_ms < kEventsMsMin || events_ms > kEventsMsMax) {
     return Error{ErrorKind::usage,
-                 "--events: " + format_duration(events_ms) + " is not from " + format_duration(kEventsMsMin) +
+                 "events: " + format_duration(events_ms) + " is not from " + format_duration(kEventsMsMin) +
                      " to " + format_duration(kEventsMsMax),
                  0};
   }

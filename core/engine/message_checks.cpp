@@ -144,9 +144,4 @@ std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_
   return bytes > kStepsBytesMax ? "the outputs of its steps are too long" : "";
 }
 
-Error or_block(Error refused) {
-  refused.text += ", or use --block";
-  return refused;
-}
-
 }  // namespace fq

@@ -37,7 +37,7 @@ NewMessage values_of(const ExportedMessage& message);
 /// The fault of a message that another queue is said to have exported; "": none.
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max);
 
-/// Of a push that a limit refused and that did not ask to wait: says that it could.
-Error or_block(Error refused);
+/// Of a push that a limit refused and that did not ask to wait.
+inline Error but_could_wait(Error error) { return error.could_wait = true, error; }
 
 }  // namespace fq

@@ -66,7 +66,7 @@ Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t paylo
   const bool keyed = !message.unique.empty() || !message.debounce.empty();
   const bool timed = message.delay_ms || message.at_wall_ms;
   if (keyed || timed || !message.after.empty() || !message.after_any.empty())
-    return refuse("schedule: takes no delay, at, unique, debounce or after; see --overlap");
+    return refuse("schedule: takes no delay, at, unique, debounce or after");
   if (message.payload.size() <= kInlinePayloadBytesMax) return {};
   return Error{ErrorKind::bad_data,
                "payload: has " + std::to_string(message.payload.size()) +

@@ -35,12 +35,12 @@ Result<std::string> LocalEngine::queue_marked(const std::string& spool, std::str
 
 Result<bool> LocalEngine::create(const Location& location, const CreateOptions& options) const {
   if (options.shards.value_or(1) != 1)
-    return Error{ErrorKind::usage,
-                 "--shards: a queue in a directory has one; only on a server there are more", 0};
+    return Error{ErrorKind::usage, "shards: a queue in a directory has one; only on a server there are more",
+                 0};
   if (options.events_ms)
     return Error{
         ErrorKind::usage,
-        "--events: a queue in a directory keeps events as long as its journal needs their file; only on "
+        "events: a queue in a directory keeps events as long as its journal needs their file; only on "
         "a server it takes a time",
         0};
   FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));

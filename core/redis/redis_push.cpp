@@ -84,7 +84,7 @@ Result<PushReply> RedisPush::push_checked(const BatchPart& part, const PushOptio
       return never;
     }
     if (pushed || !says_full(pushed.error())) return pushed;
-    if (!options.block) return or_block(std::move(pushed).error());
+    if (!options.block) return but_could_wait(std::move(pushed).error());
     const Waiting::End end =
         is_told_of_room(part.messages)
             ? awaiting.next(waiting, shard_,

@@ -18,7 +18,7 @@ is "shards and events are told" "16 600000" "$(fq queue list --json | jq -r '"\(
 
 # How long events are kept.
 for time in 0 0s -1s -5m x 10 999ms 367d 36500d 40000d 99999999999999999999h ''; do
-  gives 64 "--events" fq queue create kept "--events=$time"
+  gives 64 events fq queue create kept "--events=$time"
 done
 gives 64 "takes no --events" fq queue pause --events 1h
 gives 64 "on a server" env FQ_SPOOL="$work/spool" "$FQ" queue create --events 1h

@@ -130,8 +130,7 @@ TEST_CASE("a batch above what a tenant may hold adds nothing, and says what is i
   q.set("a", PolicyKey::max_messages, 3);  // of what is there already, too
   CHECK(q.refusal({{"a/x", "2"}, {"a", "3"}}).empty());
   CHECK(q.refusal({{"b", "4"}, {"a/y", "5"}}) ==
-        "tenant 'a': has 3 messages, the limit is 3 (max_messages); try again when some are done, or use "
-        "--block");
+        "tenant 'a': has 3 messages, the limit is 3 (max_messages); try again when some are done");
   CHECK(q.refusal({{"b", "4"}}).empty());
   q.set("a", PolicyKey::max_messages, 1);  // below what is there: nothing is taken away
   CHECK_FALSE(q.refusal({{"a", "5"}}).empty());
@@ -145,8 +144,7 @@ TEST_CASE("a queue holds no more bytes than it may, and what is dead takes no ro
   q.set("", PolicyKey::max_bytes, 4);
   CHECK(q.refusal({{"a", "1234"}}).empty());
   CHECK(q.refusal({{"b", "5"}}) ==
-        "queue 'default': has 4 bytes, the limit is 4 (max_bytes); try again when some are done, or use "
-        "--block");
+        "queue 'default': has 4 bytes, the limit is 4 (max_bytes); try again when some are done");
   const Delivery taken = q.take();
   CHECK_FALSE(q.refusal({{"b", "5"}}).empty());
   q.settle(taken, Verdict::bury);

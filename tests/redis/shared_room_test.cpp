@@ -13,8 +13,7 @@ namespace fq::test {
 namespace {
 
 constexpr std::string_view kFullOfThree =
-    "queue 'default': has 3 messages, the limit is 3 (max_messages); try again when some are done, or use "
-    "--block";
+    "queue 'default': has 3 messages, the limit is 3 (max_messages); try again when some are done";
 
 }  // namespace
 

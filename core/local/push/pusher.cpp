@@ -60,7 +60,7 @@ Result<void> Pusher::push_into(std::span<const NewMessage> messages, const PushO
       reply.error = std::move(pushed).error();
       return {};
     }
-    if (!options.block) return or_block(std::move(pushed).error());
+    if (!options.block) return but_could_wait(std::move(pushed).error());
     FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
     if (!again) return pushed;
   }

@@ -44,10 +44,10 @@ Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& op
                  0};
   };
   if (options.shards && shards != std::to_string(*options.shards))
-    return differs("--shards", "has " + shards + (shards == "1" ? " shard" : " shards"));
+    return differs("shards", "has " + shards + (shards == "1" ? " shard" : " shards"));
   const std::optional<int64_t> kept_ms = events_ms_in(events_ms);
   if (options.events_ms && kept_ms != options.events_ms)
-    return differs("--events", "keeps its events for " + (kept_ms ? format_duration(*kept_ms) : events_ms));
+    return differs("events", "keeps its events for " + (kept_ms ? format_duration(*kept_ms) : events_ms));
   return {};
 }
 
