@@ -382,6 +382,7 @@ bool has_engine(const std::string& spool);
 /// ErrorKind::usage: it has none, or the spool is not written as that engine wants it.
 Result<void> find_engine(const std::string& spool);
 
+/// What fq.toml says is not looked for by the queue: core/policy/followed_queue.h opens one that follows it.
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});
 Result<std::vector<std::string>> list_queues(const std::string& spool);
 /// Whether a text may be a receipt of any queue.

@@ -1,7 +1,8 @@
 // policy - keeps a queue's copy of fq.toml up to date, reading the file only when it has changed.
 //
 // A queue does not look for the file by itself. Its user calls bring_policy_up_to_date before an
-// operation, as every command does: that costs one stat while the file is as it was.
+// operation, as every command does: that costs one stat while the file is as it was. A program that links the
+// library has FollowedQueue (followed_queue.h), which does so before each call.
 #pragma once
 
 // System.

@@ -2,17 +2,15 @@
 //
 // usage: greet SPOOL TENANT TEXT. The spool's fq.toml holds for it as for any command.
 #include <fq/api/queue.h>
-#include <fq/policy/policy.h>
+#include <fq/policy/followed_queue.h>
 
 #include <iostream>
 
 int main(int count, char** words) {
   if (count != 4) return std::cerr << "usage: greet SPOOL TENANT TEXT\n", 64;
   const fq::Location greetings{words[1], "greetings"};
-  const auto queue = fq::open_queue(greetings, {.create = true});
+  auto queue = fq::FollowedQueue::open(greetings, {.create = true});  // what fq.toml says holds at each call
   if (!queue) return std::cerr << "greet: " << queue.error().text << "\n", 69;
-  const auto policy = fq::bring_policy_up_to_date(**queue, greetings);
-  if (!policy) return std::cerr << "greet: " << policy.error().text << "\n", 78;
 
   fq::NewMessage greeting;
   greeting.tenant = words[2];

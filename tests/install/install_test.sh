@@ -18,6 +18,7 @@ has lib/pkgconfig/fq.pc
 has lib/cmake/fq/fq-config.cmake
 has lib/cmake/fq/fq-config-version.cmake
 has include/fq/api/queue.h
+has include/fq/policy/followed_queue.h
 has include/fq/policy/policy.h
 has share/doc/fq/examples/quickstart.sh
 for page in "$source"/man/*.[157]; do has "share/man/man${page##*.}/$(basename "$page")"; done
