@@ -208,7 +208,8 @@ const Command simulate_command = {
     "replay past events, or an invented load, under another policy",
     "[--policy FILE] [-j N] [--since TIME|DUR] [FILE]\n"
     "       fq simulate --load SPEC... [--for DUR] [--policy FILE] [-j N]",
-    "Replays past events or an invented load under another policy: the waits.",
+    "Shows who would wait how long under another policy: plays past events, or an\n"
+    "invented load, to the scheduler.",
     {.own = kSimulateOptions, .queue = &kQueueOption, .formats = "human|json", .needs_spool = false},
     "fq simulate --load acme:10/s,run=1s --load globex:1/s,run=1s -j 8",
     "0 printed; 1 no events; 65 a line that is not an event",

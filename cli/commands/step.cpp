@@ -256,7 +256,9 @@ const Command step_command = {
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},
     "fq worker --once -- sh -c 'fq step pay -- ./pay.sh'",
-    "0 done; 1 stale receipt; 64 no job; 65 too long; 74 unknown; 75 later",
+    "0 done; 1 stale receipt, or --wait: not all acked; 64 not in a job;\n"
+    "          65 too long; 74 unknown whether the output was kept;\n"
+    "          75 no room, or the job is to end and be run again",
     run_step,
 };
 

@@ -146,9 +146,10 @@ const Command worker_command = {
     "own commands.",
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
-    "0 done or told to stop; 1 --once: none, --strict;\n"
-    "          74 stopped, and how a job ended is not told to its queue;\n"
-    "          75 --once: a part is away; 78 CMD cannot start",
+    "0 done, told to stop; 1 --once: no message; --strict: not all acked;\n"
+    "          74 stopped, and a queue could not be told how a job ended;\n"
+    "          75 --once: no message, and a server of the queue is away;\n"
+    "          78 CMD cannot start",
     run_worker,
 };
 
