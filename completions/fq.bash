@@ -57,6 +57,8 @@ __fq_paths() {  # -f or -d
 
 # What fq says in the queue and the spool that were typed.
 __fq_ask() { command fq ${spool:+--spool "$spool"} ${queue:+-q "$queue"} "$@" 2>/dev/null; }
+# The keys that `fq queue set` or `fq tenant set` takes, as its help has them, each with its =.
+__fq_keys() { __fq_ask help "$1" | sed -n '/^Keys:$/,/^$/{/^  /s/[a-z_][a-z_]*/&=/gp;}'; }
 __fq_queues() { __fq_offer < <(__fq_ask queue list); }
 # Names that turn the writing around or hide it would make a menu lie: they are left out.
 __fq_honest() { LC_ALL=C sed -E '/\xd8\x9c|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xf3\xa0[\x80\x81][\x80-\xbf]/d'; }
@@ -197,7 +199,7 @@ _fq() {
       options='--yes --shards --events --spool --queue --help --format --json' words='list create pause resume drain set rename purge remove'
       if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
       case ${operands[0]-},${#operands[@]} in
-        set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= command_age= lock_timeout=' nospace=1 ;;&
+        set,*) words=$(__fq_keys queue) nospace=1 ;;&
         pause,1 | resume,1 | drain,1 | set,1 | rename,1 | purge,1 | remove,1) values=queues ;;
       esac ;;
     schedule)
@@ -219,7 +221,7 @@ _fq() {
       if [[ ${operands[0]-} == set && " ${typed[*]:0:last} " == *' '@(-t|--tenant|--tenant=*)' '* ]]; then operands+=(named); fi
       case ${operands[0]-},${#operands[@]} in
         set,1 | pause,1 | resume,1 | limit,1) values=tenants ;;
-        set,*) words='weight= max_messages= max_bytes= concurrency= rate= burst= pool=' nospace=1 ;;
+        set,*) words=$(__fq_keys tenant) nospace=1 ;;
       esac ;;
     config)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi

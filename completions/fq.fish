@@ -23,6 +23,11 @@ function __fq_ask
     command fq $where $argv 2>/dev/null
 end
 
+# The keys that `fq queue set` or `fq tenant set` takes, as its help has them, each with its =.
+function __fq_keys
+    __fq_ask help $argv[1] | sed -n '/^Keys:$/,/^$/{/^  /s/[a-z_][a-z_]*/&=/gp;}' | string split -n ' '
+end
+
 function __fq_queues
     __fq_ask queue list
 end
@@ -287,7 +292,7 @@ complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human jso
 complete -c fq -n '__fish_seen_subcommand_from queue' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcommand_from list create pause resume drain set rename purge remove' -a 'list create pause resume drain set rename purge remove'
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from pause resume drain set rename purge remove' -a '(__fq_queues)'
-complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a 'order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= command_age= lock_timeout='
+complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a '(__fq_keys queue)'
 
 complete -c fq -n __fq_needs_command -a schedule -d 'make messages at times'
 complete -c fq -n '__fish_seen_subcommand_from schedule' -l tz -x -a '(__fq_zones)' -d 'of SPEC\'s clock (default: $TZ, else the system\'s)'
@@ -346,7 +351,7 @@ complete -c fq -n '__fish_seen_subcommand_from tenant' -l json -d 'short for --f
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l names -d 'list: only the names, one a line, as they are'
 complete -c fq -n '__fish_seen_subcommand_from tenant; and not __fish_seen_subcommand_from list set pause resume limit' -a 'list set pause resume limit'
 complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set pause resume limit' -a '(__fq_tenants)'
-complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set' -a 'weight= max_messages= max_bytes= concurrency= rate= burst= pool='
+complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set' -a '(__fq_keys tenant)'
 
 complete -c fq -n __fq_needs_command -a config -d 'show what holds and why; edit and check fq.toml'
 complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -a '(__fq_tenants)' -d 'show: of this tenant (default: of the queue)'

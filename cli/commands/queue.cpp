@@ -247,6 +247,7 @@ const Command queue_command = {
     "fq queue set mail attempts=3 concurrency=20",
     "0 done; 1 nothing there; 75 rename, remove: in use; no room",
     run_queue,
+    kQueueNode,
 };
 
 }  // namespace fq::cli

@@ -143,6 +143,7 @@ const Command tenant_command = {
     "fq tenant set acme weight=3 rate=100/min",
     "0 done; 1 nothing there; 75 no room to write it down",
     run_tenant,
+    kTenantNode,
 };
 
 }  // namespace fq::cli

@@ -7,6 +7,7 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/suggestion.h"
+#include "core/policy/policy_key.h"
 // fq, this room.
 #include "cli/words/arguments.h"
 #include "cli/session/session.h"
@@ -17,6 +18,7 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 26;
+constexpr size_t kWidth = 80;
 constexpr std::ptrdiff_t kScreenLines = 40;
 
 bool is_shared(const OptionSpec& option) { return option.group == "Output" || option.group == "General"; }
@@ -183,6 +185,20 @@ std::string shared_options(const std::vector<const OptionSpec*>& options, std::s
   return line + "\n";
 }
 
+/// The completions offer what stands here.
+std::string keys_text(unsigned nodes) {
+  std::string text = "\nKeys:\n";
+  std::string line = " ";
+  for (const std::string_view name : policy_key_names(nodes)) {
+    if (line.size() + 1 + name.size() > kWidth) {
+      text.append(line).append("\n");
+      line = " ";
+    }
+    line.append(" ").append(name);
+  }
+  return text.append(line).append("\n");
+}
+
 /// `tight`: for a command with many options.
 std::string help_text(const Command& command, bool tight) {
   const auto& own = own_parts.commands;
@@ -206,6 +222,7 @@ std::string help_text(const Command& command, bool tight) {
     }
   }
   if (tight) text.append(shared_options(options, command.options.formats));
+  if (command.keys_of != 0) text.append(keys_text(command.keys_of));
   text.append("\nexample:  ").append(command.example);
   text.append("\nexit:     ").append(command.exits).append("\n");
   return text;

@@ -25,6 +25,7 @@ struct Command {
   std::string_view example;
   std::string_view exits;  // the codes that it can end with, apart from those of every command
   Result<Exit> (*run)(const Arguments&, Session&);
+  unsigned keys_of = 0;  // the PolicyNode whose keys stand in KEY=VALUE; 0: it takes none
 };
 
 /// The options that are taken where no command stands, and by help.

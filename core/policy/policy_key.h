@@ -1,7 +1,7 @@
 // policy_key - the one table of all that can be set: name, kind of value, where it may stand, default,
 // wording.
 //
-// fq.toml, `set KEY=VALUE`, `config show`, `tenant list` and the completions (through a test) all follow it:
+// fq.toml, `set KEY=VALUE`, `config show`, `tenant list`, the help and the completions all follow it:
 // a key exists in exactly one place.
 #pragma once
 

@@ -45,6 +45,7 @@ done
 types 'fq peek -q deceiving -t we<TAB>' '[peek][-q][deceiving][-t][wellmeant]'  # the others would show as what they are not
 types 'fq tenant pause -q many oth<TAB>' '[tenant][pause][-q][many][other]'
 types 'fq tenant set -q many other wei<TAB>3' '[tenant][set][-q][many][other][weight=3]'
+types 'fq queue set many command_<TAB>1h' '[queue][set][many][command_age=1h]'
 types 'fq -q man<TAB>peek' '[-q][many][peek]'
 types 'fq pop -q q7 --gro<TAB>' '[pop][-q][q7][--grouped]'
 types 'fq queue pau<TAB>man<TAB>' '[queue][pause][many]'

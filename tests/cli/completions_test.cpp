@@ -1,7 +1,8 @@
 // completions_test - the completions of each shell agree with the option tables, command by command.
 #include <regex>
 
-#include "core/policy/policy_value.h"
+#include "cli/session/help.h"
+#include "core/policy/policy_key.h"
 #include "tests/catch.h"
 #include "tests/cli/texts.h"
 
@@ -176,24 +177,20 @@ TEST_CASE("the completions of each shell offer exactly the commands of the table
   CHECK(offered("completions/fq.fish", "-n __fq_needs_command -a ([a-z]+) ") == names);
 }
 
-TEST_CASE("the completions of each shell know every key of queues and tenants, and no other") {
-  // As they stand in a word list: "order= scope= ...".
-  const auto list_of = [](PolicyNode node) {
-    std::string list;
-    for (const PolicyKeySpec& spec : policy_keys()) {
-      if ((spec.nodes & node) != 0) list += (list.empty() ? "" : " ") + std::string(spec.name) + "=";
-    }
-    return list;
-  };
-  for (const char* path : {"completions/fq.bash", "completions/_fq", "completions/fq.fish"}) {
-    const std::string text = read_text(path);
-    INFO(path);
-    for (const PolicyNode node : {kQueueNode, kTenantNode}) {
-      const std::string list = list_of(node);
-      INFO(list);
-      const size_t at = text.find(list);
-      REQUIRE(at != std::string::npos);
-      CHECK(text[at + list.size()] != ' ');
-    }
+TEST_CASE("help has every key of queues and of tenants, where the completions look for them") {
+  const std::pair<const Command*, PolicyNode> sets[] = {{&queue_command, kQueueNode},
+                                                        {&tenant_command, kTenantNode}};
+  for (const auto& [command, node] : sets) {
+    std::string help = help_of(*command);
+    INFO(help);
+    const size_t at = help.find("\nKeys:\n");
+    REQUIRE(at != std::string::npos);
+    help = help.substr(at + 7, help.find("\n\n", at + 1) - at - 7);
+    std::istringstream words(help);
+    std::vector<std::string> names;
+    for (std::string word; words >> word;) names.push_back(word);
+    const std::vector<std::string_view> keys = policy_key_names(node);
+    CHECK(names == std::vector<std::string>(keys.begin(), keys.end()));
+    for (const std::string& line : lines_of(help)) CHECK(line.starts_with("  "));
   }
 }

@@ -73,6 +73,21 @@ constexpr Row kGood[] = {
     {"lock_timeout", "250ms", 250, 0, ""},
 };
 
+/// Stands for a field of any type.
+struct Any {
+  template <class T>
+  operator T() const;
+};
+/// How many fields an aggregate has.
+template <class T, class... Each>
+constexpr size_t fields_of() {
+  if constexpr (requires { T{Each{}..., Any{}}; }) {
+    return fields_of<T, Each..., Any>();
+  } else {
+    return sizeof...(Each);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a value of each key is read, and written back so that it reads as the same") {
@@ -145,6 +160,12 @@ TEST_CASE("the table's defaults are those that a queue has") {
   CHECK(standard_of(*find_policy_key("weight")).number == 1000);
   CHECK(standard_of(*find_policy_key("burst")).number == 1);
   CHECK(standard_of(*find_policy_key("pool")).text.empty());
+}
+
+TEST_CASE("each field of the settings is one of a key") {
+  size_t visited = 0;
+  visit_settings(Settings{}, [&](PolicyKey, const auto&... fields) { visited += sizeof...(fields); });
+  CHECK(visited == fields_of<Settings>());
 }
 
 TEST_CASE("values are JSON as fq.toml would have them") {

@@ -79,7 +79,6 @@ struct HolderSlot {
 };
 
 using SharedSettings = SettingFields<Shared>;
-static_assert(sizeof(SharedSettings) == 4 * 4 + 3 * 8 + 8 + 8 * 8);
 
 /// The layers that `settings` in the header is put together from: see policy_layers.h.
 struct SharedPolicy {

@@ -26,48 +26,8 @@ std::string text_of(const FileIdentity& identity) {
   return text;
 }
 
-/// What has no effect on a server yet; "": it has.
-std::string_view lacking(PolicyKey key) {
-  switch (key) {
-    case PolicyKey::order:
-    case PolicyKey::lease:
-    case PolicyKey::attempts:
-    case PolicyKey::max_payload:
-    case PolicyKey::sync:          // how safe an answer is, is the server's settings
-    case PolicyKey::lock_timeout:  // nobody waits for a lock
-    case PolicyKey::timeout:       // of a worker, as the next
-    case PolicyKey::backoff:
-    case PolicyKey::weight:
-    case PolicyKey::dead_retention:
-    case PolicyKey::command_age:
-    case PolicyKey::retention:
-    case PolicyKey::batch:
-    case PolicyKey::linger:
-    case PolicyKey::fair_by:
-      return "";
-    case PolicyKey::concurrency:
-    case PolicyKey::rate:
-    case PolicyKey::burst:
-    case PolicyKey::pool:
-    case PolicyKey::paused:
-    case PolicyKey::draining:
-    case PolicyKey::limited:
-    case PolicyKey::scope:
-    case PolicyKey::max_messages:
-    case PolicyKey::max_bytes:
-      return "";
-  }
-  return "a setting that this fq-redis does not know";
-}
-
-/// The default may be said of anything.
 Result<void> check_values(const PolicyValues& values) {
-  const Settings standard;
   for (const PolicyValue& value : values) {
-    const std::string_view what = lacking(value.key);
-    const std::optional<PolicyValue> usual = value_of(standard, value.key);
-    const bool is_usual = usual && usual->number == value.number && usual->second == value.second;
-    if (!what.empty() && !is_usual) return Error{ErrorKind::unusable, "policy: " + std::string(what), 0};
     const std::string_view fault = policy_value_fault(value);
     if (!fault.empty()) return Error{ErrorKind::usage, "policy: " + std::string(fault), 0};
   }
@@ -106,10 +66,6 @@ Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
     return Error{
         ErrorKind::usage,
         (path.empty() ? "queue" : "tenant " + in_quotes(path)) + std::string(": has no such setting"), 0};
-  }
-  for (const PolicyKey key : patch.unset) {
-    if (const std::string_view what = lacking(key); !what.empty())
-      return Error{ErrorKind::unusable, "policy: " + std::string(what), 0};
   }
   return check_values(patch.set);
 }
