@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <set>
 // Tests.
 #include "tests/local/fixture.h"
 
@@ -41,6 +40,8 @@ class Life {
   /// From now on pushes and settings may be refused for want of room.
   void on_a_full_disk(bool is_full) { is_full_ = is_full; }
   uint64_t refused() const { return refused_; }
+  /// From now on the queue holds tens of MB at times. Not for a small disk.
+  void with_floods() { has_floods_ = true; }
 
   void live(int steps) {
     for (int i = 0; i < steps; ++i) {
@@ -83,11 +84,17 @@ class Life {
   }
 
  private:
+  struct Size {
+    uint64_t payload = 0, command = 0, error = 0;
+    uint64_t all() const { return payload + command + error + 128; }
+  };
+
   uint64_t below(uint64_t n) { return random_() % n; }
   size_t size() { return static_cast<size_t>(1) << below(17) >> (below(4) == 0 ? 0 : 1); }
 
   void step() {
-    switch (below(12)) {
+    if (has_floods_ && below(500) == 0) return flood();
+    switch (below(13)) {
       case 0:
       case 1:
       case 2:
@@ -110,6 +117,8 @@ class Life {
         setting_bytes_ = 50 * 128;
         return;
       }
+      case 10:
+        return edit();
       default:
         done_ = "time";
         q_.clock.advance(static_cast<int64_t>(below(20'000)));
@@ -149,14 +158,49 @@ class Life {
       if (pushed.items[i].status != PushStatus::accepted) continue;
       last_id_ = number(pushed.items[i].id);
       const uint64_t command = batch[i].command ? batch[i].command->env[0].size() : 0;
-      add(last_id_, batch[i].payload.size() + command + 128);
+      put(last_id_, {.payload = batch[i].payload.size(), .command = command});
     }
+  }
+
+  /// So many small ones that their files are large.
+  void flood() {
+    done_ = "flood";
+    const std::string payload(1'000 + below(4'000), 'f');
+    const std::vector<NewMessage> batch(50, NewMessage{.tenant = "flood", .payload = as_bytes(payload)});
+    for (uint64_t left = 20 + below(200); left > 0; --left) {
+      for (const PushResult& each : push_lazily(q_.door(), batch).items) {
+        last_id_ = number(each.id);
+        put(last_id_, {.payload = payload.size()});
+      }
+    }
+  }
+
+  /// One of all that live; there must be some.
+  MessageId any() {
+    const auto at = sizes_.lower_bound(below(last_id_ + 1));
+    return MessageId{at == sizes_.end() ? sizes_.begin()->first : at->first};
+  }
+
+  void edit() {
+    done_ = "edit";
+    if (sizes_.empty()) return;
+    const MessageId id = any();
+    const std::string payload(size(), 'e');
+    const auto edited = q_.door().edit(id, {.payload = as_bytes(payload)});
+    if (is_refused(edited)) return;
+    REQUIRE(edited.ok());
+    if (*edited != SettleStatus::ok) return;
+    Size now = sizes_.at(number(id));
+    now.payload = payload.size();
+    put(number(id), now);
   }
 
   void settle() {
     done_ = "settle";
     const LeaseReply leased =
-        q_.lease_from(q_.door(), {.want = 1 + below(8), .hold = Hold::duration, .hold_ms = 5'000});
+        q_.lease_from(q_.door(), {.want = 1 + below(has_floods_ && below(8) == 0 ? 1'000 : 8),
+                                  .hold = Hold::duration,
+                                  .hold_ms = 5'000});
     std::vector<Settle> verdicts;
     const std::string text(below(4'000), 'e');
     for (const Delivery& each : leased.deliveries) {
@@ -173,19 +217,18 @@ class Life {
       const uint64_t id = number(leased.deliveries[i].id);
       if (settled->items[i] == SettleStatus::ok && verdicts[i].verdict == Verdict::ack) take(id);
       // What was said of its last failure lives with it.
-      if (!verdicts[i].stderr_tail.empty() && sizes_.count(id) != 0 && failed_.insert(id).second) {
-        sizes_[id] += text.size();
-        live_bytes_ += text.size();
-      }
+      const auto at = sizes_.find(id);
+      if (verdicts[i].stderr_tail.empty() || at == sizes_.end()) continue;
+      Size now = at->second;
+      now.error = text.size();
+      put(id, now);
     }
   }
 
   void change(Action action) {
     done_ = action == Action::cancel ? "cancel" : "kick";
     if (sizes_.empty()) return;
-    auto at = sizes_.lower_bound(below(last_id_ + 1));
-    if (at == sizes_.end()) at = sizes_.begin();
-    const MessageId id{at->first};
+    const MessageId id = any();
     const auto changed = q_.door().mutate(std::span(&id, 1), action);
     // A kick has a push's room, and no more.
     if (action == Action::kick && is_refused(changed)) return;
@@ -199,22 +242,22 @@ class Life {
     ++refused_;
     return true;
   }
-  void add(uint64_t id, uint64_t bytes) {
-    sizes_[id] = bytes;
-    live_bytes_ += bytes;
+  void put(uint64_t id, const Size& size) {
+    const auto [at, is_new] = sizes_.try_emplace(id, size);
+    if (!is_new) live_bytes_ -= at->second.all();
+    at->second = size;
+    live_bytes_ += size.all();
   }
   void take(uint64_t id) {
-    live_bytes_ -= sizes_[id];
+    live_bytes_ -= sizes_.at(id).all();
     sizes_.erase(id);
-    failed_.erase(id);
   }
 
   SpoolFixture q_;
   std::mt19937_64 random_;
-  std::map<uint64_t, uint64_t> sizes_;
-  std::set<uint64_t> failed_;
+  std::map<uint64_t, Size> sizes_;
   uint64_t live_bytes_ = 0, key_bytes_ = 0, setting_bytes_ = 0, last_id_ = 0, refused_ = 0;
-  bool is_full_ = false;
+  bool is_full_ = false, has_floods_ = false;
   std::string done_;
 };
 
