@@ -325,8 +325,7 @@ class Queue {
   /// A message that has not ended, or is dead, with all that is known of it; none: there is none here.
   virtual Result<std::optional<ExportedMessage>> exported(MessageId id) = 0;
   /// Takes in what another queue, whose origin it is, has exported, each under a new id, durable when this
-  /// returns. A message that was imported before is not taken in again, but finished where its import broke
-  /// off.
+  /// returns. One that was imported before is not taken in again, but finished where that broke off.
   virtual Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
                                               std::string_view origin) = 0;
 

@@ -2,6 +2,7 @@
 #include "tests/redis/impostor.h"
 #include "tests/redis/on_cluster.h"
 #include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
 
 // System.
 #include <algorithm>
