@@ -39,6 +39,7 @@ Result<Ways> ways_of(Session& session, const std::string& name) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open({session.spool(), name}, Session::Policy::last_good));
   FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
+  say_notices(*queue);
   FQ_TRY_SET(const Settings settings, queue->settings());
   const Caps caps = queue->caps();
   const bool is_lazy = settings.sync == SyncMode::lazy && caps.level == Caps().level;

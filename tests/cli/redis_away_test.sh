@@ -134,12 +134,15 @@ is "it is kept" "$(cat "$work/policy")" "$(fq config get)"
 kill -CONT "$server"
 all_well() { fq -q parts stats >>"$work/made" 2>&1; }
 await all_well
+gives 0 "queue 'parts': something was set for it while shards were away" fq queue list --json
+is "what holds on some shards only is not told to hold" 'false false' "$(jq -r '"\(.paused) \(.draining)"' "$work/out")"
 gives 0 '' fq -q parts queue pause
 gives 0 '' fq -q parts queue set attempts=7
 fq queue resume parts
 gives 0 '' fq -q parts queue pause
 for i in {1..40}; do fq -q parts push -t "t$i" x; done >>"$work/made"
 is "repeated, it holds everywhere" '' "$(fq -q parts pop 2>&1)"
+is "and is told" true "$(fq queue list --json | jq .paused)"
 is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s ' ' | grep '^attempts ' | cut -d' ' -f1-3)"
 fq queue resume parts
 is "and what is there is served" 40 "$(fq -q parts pop -n 40 | wc -l)"

@@ -108,20 +108,52 @@ Error ShardedPolicy::in_part(Error error, size_t lost) const {
   return error;
 }
 
-/// By path; the queue's own, which all of them have, once.
+namespace {
+
+/// Until when starts are held back is of each shard's own clock.
+bool is_same(const PolicyValue& a, const PolicyValue& b) {
+  return a.key == PolicyKey::limited ? b.key == a.key : a == b;
+}
+
+/// What both have; true: one has more.
+bool keep_common(PolicyValues& values, const PolicyValues& others) {
+  const size_t before = values.size();
+  std::erase_if(values, [&](const PolicyValue& each) {
+    return std::none_of(others.begin(), others.end(),
+                        [&](const PolicyValue& other) { return is_same(each, other); });
+  });
+  return before > values.size() || others.size() > values.size();
+}
+
+}  // namespace
+
+/// By path; of the queue's own what holds on all of them, once. A shard that was away when the rest was set
+/// goes on without it, and whoever asks is to know.
 Result<OverridePage> ShardedPolicy::overrides(const Cursor& from, size_t n) {
   OverridePage page;
   bool is_more = false;
-  bool is_first = true;
+  bool differs = false;
+  std::optional<PolicyValues> own;
   FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(OverridePage some, shards_.at(shard).policy().overrides(from, n));
     is_more = is_more || !some.next.text.empty();
+    PolicyValues its_own;
     for (PolicyOverride& each : some.overrides) {
-      if (is_first || !each.path.empty()) page.overrides.push_back(std::move(each));
+      if (each.path.empty()) {
+        its_own = std::move(each.values);
+      } else {
+        page.overrides.push_back(std::move(each));
+      }
     }
-    is_first = false;
+    differs = (own && keep_common(*own, its_own)) || differs;
+    if (!own) own = std::move(its_own);
     return {};
   }));
+  if (own && !own->empty()) page.overrides.push_back({"", std::move(*own)});
+  if (differs)
+    shards_.notice("queue '" + shards_.name() +
+                   "': something was set for it while shards were away, and holds on the others only; "
+                   "repeat that command");
   std::sort(page.overrides.begin(), page.overrides.end(),
             [](const PolicyOverride& a, const PolicyOverride& b) { return a.path < b.path; });
   is_more = is_more || page.overrides.size() > n;
