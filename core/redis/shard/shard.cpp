@@ -290,7 +290,7 @@ Result<Reply> Shard::change_at_last(Call& call, Doubt& doubt) {
   int64_t waited_ms = 0;
   for (int ticks = 0; ticks < kTicksMax && waited_ms < kDueMsMax;
        waited_ms = system_clock().boot_ms() - begun_ms) {
-    call.hurries = waited_ms >= kDueMs;
+    call.hurries = waited_ms >= kDueMs && !told_ms();  // a time that is told stands still meanwhile
     Result<void> seen_to;
     FQ_TRY_SET(Reply reply, change_now(call, doubt, seen_to));
     if (!has_more_due(reply)) return reply;  // what was asked for is done, whatever became of them

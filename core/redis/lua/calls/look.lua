@@ -175,8 +175,8 @@ local LOOKS = {
   overrides = function(call, args) return {redis.call('HGET', call.root, 'set'), rules.overrides(call, args[2])} end,
 }
 
--- What nothing that is due changes: who asks for it waits for nothing.
-local TIMELESS = {policy = true, overrides = true, output = true, run_state = true, run_read = true}
+-- What nothing that is due changes, and each command asks for: it waits for nothing.
+local TIMELESS = {policy = true}
 
 -- 'as_lent', how many, names of limits over shards of which nobody has anything: what comes behind is asked as if this shard
 -- had been lent what it lacks of all others.
