@@ -81,6 +81,7 @@ file(REMOVE_RECURSE ${headers})
 fq_public_header(core/api/queue.h)
 fq_public_header(core/base/sort_key.h)  # NewMessage::key is made by it
 fq_public_header(core/policy/policy.h)  # for programs that follow fq.toml as the commands do
+fq_public_header(core/policy/followed_queue.h)
 install(DIRECTORY ${headers}/fq DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 target_include_directories(fq_library INTERFACE
   $<BUILD_INTERFACE:${headers}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
