@@ -134,7 +134,7 @@ class Messages {
   void replace(Txn& txn, SlotIndex slot, const Replacement& replacement) const;
   /// It takes so much in the journal beside its payload from now on. One step.
   void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes) const;
-  void set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
+  [[gnu::always_inline]] void set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
     Entry& entry = region_.entry(static_cast<uint32_t>(slot));
     region_.open(txn, entry).set(&Entry::event_position, event_position);
   }

@@ -326,10 +326,6 @@ void Apply::kept(Txn& txn, const KeptKey& key, uint64_t position) {
   note_pin(txn, store_.header().kept_keys, position);
 }
 
-void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
-  store_.schedule().messages().set_event(txn, slot, position);
-}
-
 void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
                   HolderIndex holder, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();

@@ -36,8 +36,10 @@ class Apply {
     store_.schedule().messages().finish(txn, slot, type, end);
   }
 
-  /// A live lease has taken its turn already (Turns::take); this is the rest of `leased`.
-  void leased(Txn& txn, SlotIndex slot, uint64_t position);
+  /// A live lease has taken its turn already (Turns::take); this is the rest of `leased`. In line, as end().
+  void leased(Txn& txn, SlotIndex slot, uint64_t position) {
+    store_.schedule().messages().set_event(txn, slot, position);
+  }
 
   /// The message lies at `item_position` now, with all that the record says of it where it was unknown.
   void moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
