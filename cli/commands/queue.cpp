@@ -26,6 +26,10 @@ constexpr OptionSpec kQueueOptions[] = {
     {"How", 0, "events", Takes::value, "DUR", "create: on a server, keep events so long"},
 };
 
+/// Nothing that anybody pushes is in the way of: the list is whole.
+constexpr std::string_view kBrokenOff =
+    ": has a name and nothing else: its making, removing or renaming was broken off; do that again";
+
 /// Known of a queue that can be opened.
 struct Ways {
   bool paused = false;
@@ -81,7 +85,9 @@ Result<Exit> list(const Arguments&, Session& session) {
     std::string line = name;
     if (json || session.out().is_terminal()) {
       const Result<Ways> ways = ways_of(session, name);
-      if (!ways) say(ways.error().text), worst = exit_of(ways.error().kind);
+      const bool is_broken_off = !ways && ways.error().kind == ErrorKind::missing;
+      if (is_broken_off) say("queue " + in_quotes(name) + std::string(kBrokenOff));
+      if (!ways && !is_broken_off) say(ways.error().text), worst = exit_of(ways.error().kind);
       if (json) line = json_line(name, ways);
       if (!json && ways && ways->paused) line += "  paused";
       if (!json && ways && ways->draining) line += "  draining";

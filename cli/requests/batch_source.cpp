@@ -1,6 +1,7 @@
 #include "cli/requests/batch_source.h"
 
 // System.
+#include <algorithm>
 #include <utility>
 // fq, this room.
 #include "cli/requests/numbered_lines.h"
@@ -8,6 +9,21 @@
 namespace fq::cli {
 
 namespace {
+
+/// "line 3", "lines 1-4, 7 and 9"; "": none.
+std::string in_words(const std::vector<uint64_t>& lines) {
+  std::vector<std::string> runs;
+  for (size_t i = 0, end = 0; i < lines.size(); i = end) {
+    for (end = i + 1; end < lines.size() && lines[end] == lines[end - 1] + 1;) ++end;
+    std::string run = std::to_string(lines[i]);
+    if (end > i + 1) run += "-" + std::to_string(lines[end - 1]);
+    runs.push_back(std::move(run));
+  }
+  std::string text = lines.size() > 1 ? "lines " : "line ";
+  for (size_t i = 0; i < runs.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 < runs.size() ? ", " : " and ").append(runs[i]);
+  return text;
+}
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -77,12 +93,27 @@ Error BatchSource::at_line(Error error, const Line& line) const {
   return form_ == BatchForm::ndjson ? splitter_.at_line(std::move(error), line.number) : error;
 }
 
+/// Where it was taken in part, as a queue of several servers takes it when one of them is away.
+std::string BatchSource::which_are_missing(const std::vector<PushStatus>& statuses) const {
+  std::vector<uint64_t> refused, unknown;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (is_accepted(statuses[i])) continue;
+    (statuses[i] == PushStatus::unknown ? unknown : refused).push_back(batch_.at(i).number);
+  }
+  const bool is_in_part = std::any_of(statuses.begin(), statuses.end(), is_accepted);
+  std::string text;
+  if (!refused.empty() && (is_in_part || !unknown.empty())) text += "; not pushed: " + in_words(refused);
+  if (!unknown.empty() && (is_in_part || !refused.empty())) text += "; not known: " + in_words(unknown);
+  return text;
+}
+
 Result<void> BatchSource::send(Pusher& pusher) {
   std::vector<NewMessage> messages;
   messages.reserve(batch_.size());
   for (const Line& each : batch_) messages.push_back(each.message());
   if (Result<void> pushed = pusher.push(messages); !pushed) {
     Error error = std::move(pushed).error();
+    error.text += which_are_missing(pusher.statuses());
     return error.item ? at_line(std::move(error), batch_.at(*error.item)) : error;
   }
   batch_.clear();

@@ -6,6 +6,7 @@
 
 // System.
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 // fq, this room.
@@ -39,6 +40,7 @@ class BatchSource {
   bool fits(uint64_t more_bytes) const;
   void add(Line line);
   Result<void> send(Pusher& pusher);
+  std::string which_are_missing(const std::vector<PushStatus>& statuses) const;
   Error at_line(Error error, const Line& line) const;
 
   const BatchForm form_;

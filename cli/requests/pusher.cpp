@@ -37,13 +37,21 @@ std::string drawn_token() {
 }  // namespace
 
 Result<void> Pusher::push(std::span<const NewMessage> messages) {
+  statuses_.assign(messages.size(), PushStatus::invalid);
+  return push_part(messages, 0);
+}
+
+/// `first`: which of the batch it begins with.
+Result<void> Pusher::push_part(std::span<const NewMessage> messages, size_t first) {
   FQ_TRY_SET(const PushReply reply, put(messages));
   const bool never = !reply.items.empty() &&
                      std::all_of(reply.items.begin(), reply.items.end(),
                                  [](const PushResult& item) { return item.status == PushStatus::full; });
-  if (never && options_.block && messages.size() > 1) return push_halves(messages);
+  if (never && options_.block && messages.size() > 1) return push_halves(messages, first);
   std::optional<PushStatus> worst;
-  for (const PushResult& item : reply.items) {
+  for (size_t i = 0; i < reply.items.size(); ++i) {
+    const PushResult& item = reply.items.at(i);
+    statuses_.at(first + i) = item.status;
     if (is_accepted(item.status)) {
       FQ_TRY(print(item));
     } else if (!worst || item.status == PushStatus::unknown) {
@@ -56,10 +64,10 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
 }
 
 /// A limit below the size of a batch makes smaller ones.
-Result<void> Pusher::push_halves(std::span<const NewMessage> messages) {
+Result<void> Pusher::push_halves(std::span<const NewMessage> messages, size_t first) {
   const size_t half = messages.size() / 2;
-  FQ_TRY(push(messages.first(half)));
-  Result<void> rest = push(messages.subspan(half));
+  FQ_TRY(push_part(messages.first(half), first));
+  Result<void> rest = push_part(messages.subspan(half), first + half);
   if (rest) return {};
   Error error = std::move(rest).error();
   if (error.item) *error.item += half;

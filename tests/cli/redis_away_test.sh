@@ -49,6 +49,12 @@ gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost cancel --all --yes
 is "what is there is changed" 0 "$(fq -q lost stats --json 2>>"$work/made" | jq .ready)"
 fq queue remove lost --yes
 
+# A queue whose making was broken off has a name only.
+redis-cli -s "$work/s" sadd fq1:fq:queues half >>"$work/made"
+gives 0 "queue 'half': has a name and nothing else" fq queue list --json
+is "it is listed" 'null' "$(jq -r 'select(.queue == "half").paused' "$work/out")"
+redis-cli -s "$work/s" srem fq1:fq:queues half >>"$work/made"
+
 # Of several queues that a worker serves the one that is gone is named; what runs of others ends as it would have.
 fq queue create a
 fq queue create b
@@ -122,6 +128,10 @@ server=$(pid_of $victim)
 kill -STOP "$server"
 gives 75 'shards cannot be reached' fq -q parts worker --once -- true
 gives 75 'shards cannot be reached' fq -q parts pop
+for i in {1..40}; do echo "{\"tenant\":\"n$i\",\"payload\":\"p$i\"}"; done >"$work/batch"
+gives 75 "cannot be reached" fq -q parts push --ndjson --file "$work/batch"
+missing=$(sed -n 's/.*; not pushed: lines //p' "$work/err" | sed 's/ and /, /; s/, / /g')
+is "a batch is taken in part" 1 "$(($(wc -l <"$work/out") > 0 && ${#missing} > 0))"
 for words in pause 'set attempts=7' drain; do
   # shellcheck disable=SC2086
   gives 75 "queue 'parts': set on 1" fq -q parts queue $words
@@ -139,6 +149,8 @@ is "what holds on some shards only is not told to hold" 'false false' "$(jq -r '
 gives 0 '' fq -q parts queue pause
 gives 0 '' fq -q parts queue set attempts=7
 fq queue resume parts
+for range in $missing; do sed -n "${range/-/,}p" "$work/batch"; done | fq -q parts push --ndjson >>"$work/made"
+is "the lines of a batch that were not pushed are told" "$(seq -f 'p%.0f' 40 | sort)" "$(fq -q parts pop -n 80 | sort)"
 gives 0 '' fq -q parts queue pause
 for i in {1..40}; do fq -q parts push -t "t$i" x; done >>"$work/made"
 is "repeated, it holds everywhere" '' "$(fq -q parts pop 2>&1)"

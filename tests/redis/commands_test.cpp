@@ -224,7 +224,7 @@ TEST_CASE("verdicts that were taken are told so where what was leased behind the
   std::atomic<bool> is_refused{false};
   const Relay relay(c.server, [&](const std::string& asked) {
     const bool is_policy = asked.find("_look") != std::string::npos && asked.find("policy") != std::string::npos;
-    return is_refused && is_policy ? "-LOADING it is started\r\n" : "";
+    return is_refused && is_policy ? "-MISCONF it cannot save\r\n" : "";
   });
   const auto queue = open_on(told_time_engine(), relay.spool(), &c.clock);
   Settle done;

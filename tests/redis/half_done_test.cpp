@@ -18,7 +18,7 @@ struct Refusing {
   int calls = 0;
   Relay relay{s.server, [this](const std::string& asked) {
                 const bool is_it = !function.empty() && asked.find("_" + function) != std::string::npos;
-                return is_it && ++calls == 2 ? std::string("-BUSY another\r\n") : std::string();
+                return is_it && ++calls == 2 ? std::string("-MISCONF another\r\n") : std::string();
               }};
   std::unique_ptr<Queue> queue = open_on(real_time_engine(), relay.spool());
 

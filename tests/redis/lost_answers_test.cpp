@@ -23,14 +23,14 @@ namespace {
 class Unheard {
  public:
   enum class Refused { functions, greetings };
-  explicit Unheard(uint32_t shards = 1, std::string refusal = "-LOADING it does\r\n",
+  explicit Unheard(uint32_t shards = 1, std::string refusal = "-MISCONF it does\r\n",
                    Refused refused = Refused::functions)
       : s(shards), refusal_(std::move(refusal)), refused_(refused) {
     relay_ = std::make_unique<Relay>(s.server, [this](const std::string& asked) { return meddle(asked); });
     queue = another();
   }
-  std::unique_ptr<Queue> another() const { return open_on(real_time_engine(), relay_->spool()); }
-  std::string spool() const { return relay_->spool(); }
+  std::unique_ptr<Queue> another() const { return open_on(real_time_engine(), spool()); }
+  std::string spool() const { return relay_->spool("?timeout=1s"); }
   void lose(std::string_view function) {
     const std::lock_guard held(mutex_);
     function_ = "_" + std::string(function) + "\r\n";
@@ -88,8 +88,9 @@ std::vector<NewMessage> one_of_each(const std::vector<std::string>& names) {
 }  // namespace
 
 TEST_CASE("a push that was done is not told as not done, however the server refuses when it is asked again") {
-  const auto* const refusal = GENERATE("-LOADING it does\r\n", "-READONLY it is\r\n", "-OOM it is\r\n",
-                                       "-CLUSTERDOWN it is\r\n", "-NOREPLICAS it has\r\n");
+  const auto* const refusal =
+      GENERATE("-LOADING it does\r\n", "-BUSY it is\r\n", "-MISCONF it cannot save\r\n",
+               "-READONLY it is\r\n", "-OOM it is\r\n", "-CLUSTERDOWN it is\r\n", "-NOREPLICAS it has\r\n");
   const auto refused = GENERATE(Unheard::Refused::functions, Unheard::Refused::greetings);
   CAPTURE(refusal, refused);
   Unheard u(1, refusal, refused);

@@ -277,7 +277,7 @@ TEST_CASE("a queue stays while a move out of it cannot be brought to its end") {
   two.stalled(push_one(*two.from, "a", "moved")).go(2);
   two.from.reset();
   const Relay relay(two.server, [](const std::string& asked) {
-    return asked.find("close\r\n") == std::string::npos ? "" : "-LOADING it comes up\r\n";
+    return asked.find("close\r\n") == std::string::npos ? "" : "-MISCONF it cannot save\r\n";
   });
   const Result<void> removed = told_time_engine().remove({relay.spool(), "from"});
   REQUIRE(!removed.ok());

@@ -82,19 +82,29 @@ bool ServerLink::goes_on(std::string_view refusal, const std::shared_ptr<Server>
   }
   if (leaves(refusal, server)) return tries == 0;  // to where its place leads now, or to another of it
   const bool is_passing =
-      begins_with_any(refusal, {"CLUSTERDOWN", "MASTERDOWN", "LOADING", "READONLY"}) && nodes_.is_cluster();
+      begins_with_any(refusal, {"BUSY", "LOADING"}) ||
+      (begins_with_any(refusal, {"CLUSTERDOWN", "MASTERDOWN", "READONLY"}) && nodes_.is_cluster());
   if (!is_passing || !may_wait(deadline_ms)) return false;
   nodes_.forget();
   sleep_at_most(pause_ms(tries));
   return true;
 }
 
-/// Another server may take over from one that cannot be reached.
+/// Another server of a cluster may take over from one that cannot be reached.
 bool ServerLink::tries_again(const Error& error, int tries, int64_t deadline_ms) {
-  if (!nodes_.is_cluster() || error.kind != ErrorKind::later || !may_wait(deadline_ms)) return false;
+  const bool is_passing = nodes_.is_cluster() ? error.kind == ErrorKind::later : says_occupied(error);
+  if (!is_passing || !may_wait(deadline_ms)) return false;
   nodes_.forget();
   sleep_at_most(pause_ms(tries));
   return true;
+}
+
+Result<std::shared_ptr<Server>> ServerLink::met() {
+  const int64_t deadline_ms = system_clock().boot_ms() + call_ms_;
+  for (int tries = 0;; ++tries) {
+    Result<std::shared_ptr<Server>> server = nodes_.any();
+    if (server || !tries_again(server.error(), tries, deadline_ms)) return server;
+  }
 }
 
 /// First it is known where each goes: who finds that out may have to ask a server, too.
@@ -233,7 +243,7 @@ Result<uint32_t> ServerLink::unserved_slots() {
 
 Result<Level> ServerLink::level() {
   const std::lock_guard held(mutex_);
-  FQ_TRY_SET(const std::shared_ptr<Server> server, nodes_.any());
+  FQ_TRY_SET(const std::shared_ptr<Server> server, met());
   return server->level();
 }
 
@@ -254,7 +264,7 @@ void ServerLink::note_moved(std::string_view refusal, const Server& by) {
 
 Result<bool> ServerLink::is_cluster() {
   const std::lock_guard held(mutex_);
-  FQ_TRY(nodes_.any());
+  FQ_TRY(met());
   return nodes_.is_cluster();
 }
 

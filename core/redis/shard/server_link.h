@@ -81,6 +81,8 @@ class ServerLink {
                int64_t deadline_ms);
   bool leaves(std::string_view refusal, const std::shared_ptr<Server>& server);
   bool tries_again(const Error& error, int tries, int64_t deadline_ms);
+  /// One that is connected, or the first that can be.
+  Result<std::shared_ptr<Server>> met();
   /// Whether who waits for servers may go on doing so. Who has waited in vain waits no second time at once.
   bool may_wait(int64_t deadline_ms);
   Result<std::string> scan_page(size_t server, const std::string& cursor, const std::string& pattern,

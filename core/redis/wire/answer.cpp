@@ -17,6 +17,8 @@ constexpr std::string_view kQueue = "queue: ", kResume = "run fq queue resume";
 constexpr std::string_view kLostKey = " has lost the key ";
 constexpr std::string_view kMissing = " has no such queue any more; a push or fq queue create makes it";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
+constexpr std::string_view kLoads = "is loading its data; try again";
+constexpr std::string_view kIsBusy = "is busy with somebody's script; try again";
 
 struct Meaning {
   std::string_view word;  // that the refusal begins with
@@ -35,11 +37,11 @@ constexpr Meaning kMeanings[] = {
     {"TRYAGAIN", ErrorKind::later, "is moving its keys; try again"},
     {"CLUSTERDOWN", ErrorKind::later, "its cluster is down; try again"},
     {"MASTERDOWN", ErrorKind::later, "has lost its master; try again"},
-    {"LOADING", ErrorKind::later, "is loading its data; try again"},
+    {"LOADING", ErrorKind::later, kLoads},
     {"READONLY", ErrorKind::later, "is a replica now; try again"},
     {"OOM", ErrorKind::later, "the server's memory is full; raise its maxmemory, or try when work is done"},
     {"NOREPLICAS", ErrorKind::later, "has fewer replicas than its min-replicas-to-write asks for; try again"},
-    {"BUSY", ErrorKind::later, "is busy with somebody's script; try again"},
+    {"BUSY", ErrorKind::later, kIsBusy},
     {"MISCONF", ErrorKind::later, "cannot save its data and takes none; see its log"},
     {kTooMany, ErrorKind::later, "has as many clients as it takes; raise its maxclients, or try again"},
     {"NOAUTH", ErrorKind::denied,
@@ -183,6 +185,10 @@ bool says_full(const Error& error) {
 
 bool says_never_fits(const Error& error) {
   return error.kind == ErrorKind::later && error.text.find(kAtOnce) != std::string::npos;
+}
+
+bool says_occupied(const Error& error) {
+  return error.kind == ErrorKind::later && (error.text.ends_with(kLoads) || error.text.ends_with(kIsBusy));
 }
 
 // What a double counts without a gap.

@@ -23,6 +23,9 @@ bool says_missing(const Error& error);
 Error lost_root(Error missing, const std::string& root, const std::string& queue);
 bool says_lost_root(const Error& error);
 
+/// The server is there and answers soon: it loads its data, or runs somebody's script.
+bool says_occupied(const Error& error);
+
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
 /// The push is more than a limit by itself: waiting for room is of no use.

@@ -189,7 +189,7 @@ void Server::set_level(std::string_view info) {
 
 Result<void> Server::look_at_replication() {
   FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 2>{"INFO", "replication"}));
-  set_level(reply.text);
+  if (reply.kind != Reply::Kind::error) set_level(reply.text);  // one that is busy tells nothing
   return {};
 }
 
