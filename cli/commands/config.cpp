@@ -46,6 +46,7 @@ Result<RunTime> ask_queue(Session& session) {
   run_time.has_last_good = !holds_nothing;
   const Result<void> held = bring_policy_up_to_date(**queue, session.location());
   if (!held && is_policy_fault(held.error())) run_time.fault = held.error();
+  if (run_time.fault && run_time.fault->passes) run_time.fault->kind = ErrorKind::later;
   return run_time;
 }
 
@@ -232,7 +233,7 @@ Result<Exit> hold_everywhere(const std::string& spool) {
     const Result<void> held = queue ? bring_policy_up_to_date(**queue, location) : queue.error();
     if (queue) say_notices(**queue);
     if (held) continue;
-    const bool is_refused = is_policy_fault(held.error());
+    const bool is_refused = is_policy_fault(held.error()) && !held.error().passes;
     say("fq.toml: is kept; queue " + in_quotes(name) +
         (is_refused ? ": cannot hold it: " : ": follows it with its next command: ") + held.error().text);
     if (is_refused) ended = Exit::io;

@@ -229,6 +229,9 @@ Result<Exit> remove(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::string name, named(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  // Where nobody can tell what it stood in front of, it stays.
+  const Result<PolicyFile> file = read_policy_file(session.spool());
+  if (!file && !is_policy_fault(file.error())) return file.error();
   FQ_TRY_SET(const bool there, schedules->remove(name));
   if (!there) return refuse_missing(name);
   // What it stood in front of, if fq.toml has one of this name. That it cannot be used has been said.

@@ -339,7 +339,7 @@ class Queue {
   /// when the values are lost while the file is broken; null: the text that is kept stays.
   virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                                    const std::string* text = nullptr) = 0;
-  /// Where the policy is no file: which version of the text that is kept for all queues is there now.
+  /// Where the policy is no file: the version of the text. ErrorKind::config that passes: it is away alone.
   virtual Result<std::string> policy_version() { return std::string(); }
   /// The text that was last kept; "": there was none, or the values are lost with all else only.
   virtual Result<std::string> policy_kept() = 0;

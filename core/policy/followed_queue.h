@@ -22,7 +22,8 @@ class FollowedQueue {
 
   Queue* operator->();
 
-  /// Why the file did not hold at the last call as it was then; the last good one did. None: it held.
+  /// Why the file did not hold at the last call as it was then; the last good one did. None: it held. With
+  /// Error::passes: it lies on a server that could not be reached.
   const std::optional<Error>& fault() const { return fault_; }
 
  private:

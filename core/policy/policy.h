@@ -28,7 +28,8 @@ Result<void> check_policy(const Location& location);
 /// The same of a text that is to become the file.
 Result<void> check_policy_text(const std::string& text, const Location& location);
 
-/// The file cannot be used; a queue goes on with the last good one.
+/// The file cannot be used, or it lies on a server that is away, which passes; a queue goes on with the last
+/// good one.
 inline bool is_policy_fault(const Error& error) {
   return error.kind == ErrorKind::config || error.kind == ErrorKind::denied;
 }
@@ -37,7 +38,7 @@ inline bool is_policy_fault(const Error& error) {
 Result<void> load_schedules(Queue& queue, const Location& location);
 
 /// Does nothing when the queue already holds this state of the file. An error that is_policy_fault: the file
-/// cannot be used, and the queue holds the last good one, also when its memory was made anew since.
+/// cannot be used or had, and the queue holds the last good one, also when its memory was made anew since.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);
 
 }  // namespace fq

@@ -67,8 +67,11 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
 Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const OpenOptions& options) const {
   FQ_TRY_SET(ServerAccess access, access_to(location.spool));
   Catalog catalog(access);
-  if (options.create) FQ_TRY(catalog.create(location.queue));
-  FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(location.queue));
+  FQ_TRY_SET(std::optional<QueueEntry> entry, catalog.find(location.queue));
+  if (!entry && options.create) {
+    FQ_TRY(catalog.create(location.queue));
+    FQ_TRY_SET(entry, catalog.find(location.queue));
+  }
   if (!entry) return no_such_queue(location.queue);
   if (told_time_) access.told_time = options.clock;
   access.away = options.away;

@@ -159,12 +159,49 @@ is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s '
 fq queue resume parts
 is "and what is there is served" 40 "$(fq -q parts pop -n 40 | wc -l)"
 for ((i = 0; ; ++i)); do [ "$(node_of "fq1:fq:{one$i}:meta")" = $victim ] && break; done
-fq queue create "one$i"
+fq queue create --shards 1 "one$i"
 kill -STOP "$server"
 gives 75 "(in queue 'one$i')" fq config load /dev/null
 is "nothing is kept that a queue was not asked for" "$(cat "$work/policy")" "$(fq config get)"
 kill -CONT "$server"
 await fq -q "one$i" stats >>"$work/made"
 gives 0 '' fq config load /dev/null
+
+# A server is gone for good: that of the policy, of the names of queues, and of what is fixed of this one.
+is "all of that lies on one" "$policy $policy" "$home $(node_of 'fq1:fq:queues')"
+printf '[queue."*"]\nlease = "90s"\n' >"$work/policy"
+gives 0 '' fq config load "$work/policy"
+for i in {1..40}; do fq -q parts push -t "t$i" x; done >>"$work/made"
+fq -q parts schedule set hourly @hourly x
+node "$policy" shutdown nosave >>"$work/made" 2>&1
+goes_on="fq.toml: 127.0.0.1:${ports[policy - 1]}: "
+gives 75 "$goes_on" fq -q parts stats --json
+is "it is said once" 1 "$(grep -c "^fq: $goes_on.*; the last good one holds$" "$work/err")"
+ready=$(jq .ready "$work/out")
+is "the shards that live are shown" 1 "$((ready > 0 && ready < 40))"
+gives 0 "$goes_on" fq -q parts pop --lease 1m
+gives 0 "$goes_on" fq -q parts ack "$(cut -f1 "$work/out")"
+lives=$(for i in {1..40}; do fq -q parts push -t "t$i" y >>"$work/made" 2>&1 && echo "t$i"; done)
+is "pushes to them are taken" 1 "$(($(wc -w <<<"$lives") > 0))"
+is "and shown" 1 "$(($(fq -q parts stats --json 2>>"$work/made" | jq .ready) >= ready - 1 + $(wc -w <<<"$lives")))"
+gives 0 "$goes_on" fq -q parts tenant set "${lives%%[[:space:]]*}" weight=2
+gives 75 "; repeat the command to set it on the others: " fq -q parts queue set attempts=8
+gives 75 "cannot be reached" fq -q parts config show
+is "what holds is shown" 'lease 1m30s last good' "$(tr -s ' ' <"$work/out" | grep '^lease ' | cut -d' ' -f1-4)"
+"$FQ" worker -q parts -- true >"$work/out" 2>"$work/worker.err" & worker=$!
+has_done_some() { [ "$(fq -q parts stats --json 2>>"$work/made" | jq '.acked')" -gt 3 ]; }
+await has_done_some || cat "$work/worker.err"
+kill -TERM $worker
+wait $worker
+is "a worker goes on with what is there" 0 $?
+is "and says so once" 1 "$(grep -c "^fq: $goes_on.*; the last good one holds$" "$work/worker.err")"
+for words in 'config load /dev/null' 'config get' 'config check' 'queue list' 'queue remove parts --yes' 'queue rename parts other' \
+  'queue create another' 'schedule remove hourly -q parts'; do
+  # shellcheck disable=SC2086
+  FQ_SPOOL="$FQ_SPOOL" "$FQ" $words >"$work/out" 2>"$work/err" </dev/null
+  is "$words: it needs what is gone" 75 $?
+done
+gives 69 '' fq doctor
+is "doctor tells it" 1 "$(grep -c "fault.*fq.toml.*not known: 127.0.0.1:${ports[policy - 1]}: " "$work/out")"
 stop_cluster
 finish

@@ -21,8 +21,6 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kSchema = "4";
-
 constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
 constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that
 
@@ -86,39 +84,34 @@ Result<uint32_t> Catalog::usual_shards() {
 
 /// With a rename that was broken off brought to its end.
 Result<Fixed> Catalog::meta_of(const std::string& queue) {
-  FQ_TRY_SET(auto meta, read_meta(queue));
+  FQ_TRY_SET(Fixed meta, meta_.read(queue));
+  return finished(queue, std::move(meta));
+}
+
+Result<Fixed> Catalog::finished(const std::string& queue, Fixed meta) {
   const bool leaves = meta.contains("to");
   if (!leaves && !meta.contains("was")) return meta;
   if (leaves) FQ_TRY(finish_rename(queue, meta));
   if (!leaves) FQ_TRY(drop_name(meta["was"], queue, meta["places"]));
-  return read_meta(queue);
-}
-
-Result<Fixed> Catalog::read_meta(const std::string& queue) {
-  const std::string key = key_of(queue, "meta");
-  FQ_TRY_SET(const Reply reply, call(WordList<2>{"HGETALL", key}));
-  Fixed meta;
-  for (size_t i = 0; i + 1 < reply.items.size(); i += 2) meta[reply.at(i).text] = reply.at(i + 1).text;
-  if (!meta.empty() && meta["schema"] != kSchema) {
-    return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(queue) + ": is of schema " + in_quotes(meta["schema"]) +
-                     ", and this fq-redis knows " + std::string(kSchema) + "; use the fq that made it",
-                 0};
-  }
-  return meta;
+  return meta_.read(queue);
 }
 
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
-  FQ_TRY_SET(Fixed meta, meta_of(queue));
+  FQ_TRY_SET(QueueMeta::Told told, meta_.tell(queue));
+  if (!told.away.empty()) return entry_of(queue, told.fixed);
+  FQ_TRY_SET(Fixed meta, finished(queue, std::move(told.fixed)));
   FQ_TRY_SET(std::optional<QueueEntry> entry, entry_of(queue, meta));
+  if (!entry) return entry;
   // Somebody may be making it just now. Where this fails and was needed, its first call says so.
-  if (entry) static_cast<void>(make_whole(queue, meta));
+  const bool is_whole = make_whole(queue, meta).ok();
+  if (is_whole && meta["copies"] != "1") meta_.make_copies(queue, meta);
   return entry;
 }
 
-Result<std::optional<QueueEntry>> Catalog::peek(const std::string& queue) {
-  FQ_TRY_SET(const Fixed meta, read_meta(queue));
-  return entry_of(queue, meta);
+Result<std::optional<QueueEntry>> Catalog::peek(const std::string& queue, std::string& away) {
+  FQ_TRY_SET(QueueMeta::Told told, meta_.tell(queue));
+  away = std::move(told.away);
+  return entry_of(queue, told.fixed);
 }
 
 Result<std::optional<QueueEntry>> Catalog::entry_of(const std::string& queue, const Fixed& meta) const {
@@ -198,6 +191,7 @@ Result<bool> Catalog::create(const std::string& queue, const CreateOptions& opti
     return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is being removed; try again", 0};
   FQ_TRY(check_is_as_asked(queue, options, there["shards"], there["events"]));
   FQ_TRY(make_whole(queue, there));
+  meta_.make_copies(queue, there);  // also where they are told to be there, and a server has forgotten one
   return is_new;
 }
 
@@ -214,15 +208,16 @@ Result<std::vector<std::string>> Catalog::list() {
 
 Result<std::string> Catalog::marked(std::string_view mark) {
   FQ_TRY_SET(const std::vector<std::string> queues, list());
+  std::optional<Error> fault;  // of what may be the one
   for (const std::string& queue : queues) {
     // Not what else is fixed of it: a queue that cannot be used keeps nobody from using others.
-    const std::string meta = key_of(queue, "meta");
-    FQ_TRY_SET(const Reply told, call(WordList<3>{"HGET", meta, "mark"}));
-    if (told.text != mark.substr(0, kMarkLength)) continue;
+    const Result<std::string> has = meta_.mark(queue);
+    if (!has) fault = has.error();
+    if (!has || *has != mark.substr(0, kMarkLength)) continue;
     FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
     if (entry) return queue;
   }
-  return std::string();
+  return fault ? Result<std::string>(*fault) : std::string();
 }
 
 Result<std::string> Catalog::new_mark() {
@@ -256,6 +251,7 @@ Result<void> Catalog::remove(const std::string& queue) {
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
   if (known.number == 0) return no_such_queue(queue);
   FQ_TRY(check_unattended(queue, there["places"]));
+  FQ_TRY(meta_.give_up_copies(queue, there["places"]));
   FQ_TRY(remove_rest(queue));
   const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.
@@ -280,6 +276,7 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
   FQ_TRY_SET(const Reply places, call(WordList<3>{"HGET", gone, "places"}));
   const std::vector<std::string> tags = tags_in(places.text);
   if (tags.empty()) return {};
+  FQ_TRY(meta_.drop_copies(queue, places.text));
   for (const std::string& tag : tags) {
     const std::string root = tag + "h";
     FQ_TRY(call(WordList<2>{"UNLINK", root}));
@@ -324,10 +321,11 @@ Result<void> Catalog::rename_in_parts(const QueueEntry& entry, const std::string
   FQ_TRY_SET(const auto there, meta_of(name));
   if (listed.number == 1 || !there.empty()) return taken(name);
   FQ_TRY(check_unattended(entry.name, entry.places));
+  FQ_TRY(meta_.give_up_copies(entry.name, entry.places));
   FQ_TRY_SET(const std::string gets, retitle(entry.name, "begin", entry.places, name));
   FQ_POINT("retitle.begun");
   if (gets.empty()) return no_such_queue(entry.name);
-  FQ_TRY_SET(const auto meta, read_meta(entry.name));
+  FQ_TRY_SET(const Fixed meta, meta_.read(entry.name));
   const bool is_there = meta.contains("to");  // else somebody has finished it
   FQ_TRY_SET(const bool done, is_there ? finish_rename(entry.name, meta) : Result<bool>(true));
   if (!done) return taken(name);
@@ -344,11 +342,11 @@ Result<bool> Catalog::finish_rename(const std::string& queue, const Fixed& meta)
   FQ_POINT("retitle.listed");
   std::vector<std::string_view> fields = {"was", queue};
   for (const auto& [field, value] : meta) {
-    if (field != "to" && field != "was") fields.insert(fields.end(), {field, value});
+    if (field != "to" && field != "was" && field != "copies") fields.insert(fields.end(), {field, value});
   }
   FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{there}, fields));
   FQ_POINT("retitle.made");
-  FQ_TRY_SET(auto found, read_meta(name));
+  FQ_TRY_SET(Fixed found, meta_.read(name));
   if (found["places"] == places) {
     FQ_TRY(drop_name(queue, name, places));
     return true;
@@ -363,6 +361,7 @@ Result<void> Catalog::drop_name(const std::string& queue, const std::string& nam
   const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
   FQ_TRY(call(WordList<3>{"SREM", queues, queue}));
   FQ_POINT("retitle.unlisted");
+  FQ_TRY(meta_.drop_copies(queue, places));
   FQ_TRY(retitle(queue, "drop", places, name));
   FQ_POINT("retitle.dropped");
   FQ_TRY_SET(const Reply another, call(WordList<2>{"EXISTS", meta}));

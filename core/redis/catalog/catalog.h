@@ -8,7 +8,7 @@
 // On a cluster what is fixed of a queue lies where its name puts it, so a rename is in parts: the old entry
 // says what it gets (`to`), from where nothing can end it but the new name's being taken; the new one is
 // made, and says what it was (`was`); the old one goes. Whoever finds one of these words brings the rename to
-// its end.
+// its end. How copies of it come and go beside that: queue_meta.h.
 #pragma once
 
 // System.
@@ -19,6 +19,7 @@
 #include "core/api/create_options.h"
 // fq, this room.
 #include "core/redis/catalog/queue_entry.h"
+#include "core/redis/catalog/queue_meta.h"
 #include "core/redis/shard/shard.h"
 
 namespace fq {
@@ -29,8 +30,8 @@ class Catalog {
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
-  /// The same, and a rename that was broken off stays so.
-  Result<std::optional<QueueEntry>> peek(const std::string& queue);
+  /// The same, and a rename that was broken off stays so. `away`: why it is told by a copy; "": it is not.
+  Result<std::optional<QueueEntry>> peek(const std::string& queue, std::string& away);
   /// True when it was made, false when it was there.
   Result<bool> create(const std::string& queue, const CreateOptions& options = {});
   Result<std::vector<std::string>> list();
@@ -55,7 +56,8 @@ class Catalog {
   Result<std::optional<QueueEntry>> entry_of(const std::string& queue, const Fixed& meta) const;
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<Fixed> meta_of(const std::string& queue);
-  Result<Fixed> read_meta(const std::string& queue);
+  /// Likewise, of what was read.
+  Result<Fixed> finished(const std::string& queue, Fixed meta);
   Result<void> make_whole(const std::string& queue, Fixed& meta);
   Result<void> make_roots(const std::vector<std::string>& tags, const std::string& events_ms);
   Result<bool> make_meta(const std::string& queue, const CreateOptions& options);
@@ -72,6 +74,7 @@ class Catalog {
   Result<void> remove_keys(const std::vector<std::string>& tags);
 
   ServerAccess access_;
+  QueueMeta meta_{access_};
 };
 
 }  // namespace fq

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ namespace fq {
 
 /// Of all shards of a queue. The one of a queue of one is where its name puts it.
 std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards);
+
+/// Of copies of what is fixed of it, by its name alone: as far from there and from each other as can be.
+std::array<std::string, 2> copy_places(const std::string& queue);
 
 /// Another one in the same slot.
 std::string other_shard_place(const std::string& place);

@@ -33,7 +33,7 @@ function(fq_join_redis_library time out_name out_text out_commands)
       keys/selection
       turns/pools turns/tolls turns/rings turns/seats turns/ranks turns/pick turns/shares turns/tree turns/terms turns/idle turns/reasons turns/standing
       life/ends life/lost life/messages life/groups life/after life/steps life/holdings life/schedules life/edit life/parcels life/bells life/awaited
-      calls/calls calls/push calls/import calls/work calls/bucket calls/purse calls/change calls/check calls/repair calls/explain calls/look calls/make calls/whole calls/move calls/crossing calls/take calls/rename calls/retitle calls/policy calls/run calls/listen calls/step calls/timetable calls/rights calls/functions)
+      calls/calls calls/push calls/import calls/work calls/bucket calls/purse calls/change calls/check calls/repair calls/explain calls/look calls/make calls/whole calls/copied calls/move calls/crossing calls/take calls/rename calls/retitle calls/policy calls/run calls/listen calls/step calls/timetable calls/rights calls/functions)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redis_lua}/${path}.lua)
     file(READ ${redis_lua}/${path}.lua text)
     get_filename_component(room ${path} NAME)

@@ -7,12 +7,20 @@
 // System.
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 // fq, below us.
 #include "core/base/result.h"
 
 namespace fq {
+
+/// Of a refusal after which something else is done than to try again.
+inline std::string without_advice(std::string_view why) {
+  constexpr std::string_view kTryAgain = "; try again";
+  if (why.ends_with(kTryAgain)) why.remove_suffix(kTryAgain.size());
+  return std::string(why);
+}
 
 class Doubt {
  public:
@@ -34,10 +42,8 @@ class Doubt {
   template <class T>
   Result<T> told(Result<T> said) const {
     if (said || !lost_ || said.error().kind == ErrorKind::io) return said;
-    constexpr std::string_view kTryAgain = "; try again";  // which could do it twice
-    std::string_view why = said.error().text;
-    if (why.ends_with(kTryAgain)) why.remove_suffix(kTryAgain.size());
-    Error error{ErrorKind::io, lost_->text + "; asked again, " + std::string(why), lost_->sys};
+    const std::string why = without_advice(said.error().text);  // it could be done twice
+    Error error{ErrorKind::io, lost_->text + "; asked again, " + why, lost_->sys};
     error.passes = said.error().kind == ErrorKind::later;
     return error;
   }

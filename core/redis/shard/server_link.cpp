@@ -200,6 +200,21 @@ std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::st
   return replies;
 }
 
+std::vector<Result<Reply>> ServerLink::ask_anew(const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Result<Reply>> said = ask(commands);
+  std::vector<size_t> lost;
+  std::vector<std::vector<std::string>> again;
+  for (size_t i = 0; i < said.size(); ++i) {
+    if (said[i] || said[i].error().sys == ETIMEDOUT || !was_cut(said[i].error())) continue;
+    lost.push_back(i);
+    again.push_back(commands[i]);
+  }
+  if (lost.empty()) return said;
+  std::vector<Result<Reply>> answers = ask(again);
+  for (size_t i = 0; i < lost.size(); ++i) said[lost[i]] = std::move(answers[i]);
+  return said;
+}
+
 Result<std::string> ServerLink::scan_page(size_t server, const std::string& cursor,
                                           const std::string& pattern, std::vector<std::string>& names,
                                           bool& is_over) {

@@ -54,6 +54,8 @@ class ServerLink {
   /// Commands in one go, each to the server that has its first key, TIME likewise; replies in order. A
   /// refusal is an Error.
   std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
+  /// Likewise; once more what a connection lost. A server that is slow is not asked twice.
+  std::vector<Result<Reply>> ask_anew(const std::vector<std::vector<std::string>>& commands);
 
   /// Pages of names of keys, of all servers.
   Result<void> scan(const std::string& pattern,

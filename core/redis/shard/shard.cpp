@@ -156,11 +156,16 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
   return names;
 }
 
+/// In a cluster it lies where chance has it: nobody waits for that server, or stands still without it.
 Result<std::string> Shard::policy_version() {
-  const std::string key = access_.place.key("policy");
-  FQ_TRY_SET(const Reply reply,
-             access_.link->call(key, std::array<std::string_view, 3>{"HGET", key, "version"}));
-  return reply.is_text() ? reply.text : kNoPolicyVersion;
+  const std::vector<Result<Reply>> answers =
+      access_.link->ask_anew({{"HGET", access_.place.key("policy"), "version"}});
+  const Result<Reply>& told = answers.front();
+  if (told) return told->is_text() ? told->text : kNoPolicyVersion;
+  const Error& why = told.error();
+  const Result<bool> is_cluster = access_.link->is_cluster();
+  if (!is_cluster || !*is_cluster || !is_away(why)) return why;
+  return Error{ErrorKind::config, "fq.toml: " + without_advice(why.text), why.sys, true};
 }
 
 std::string_view Shard::level() const {

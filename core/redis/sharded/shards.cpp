@@ -110,22 +110,6 @@ std::vector<std::string> Shards::take_notices() {
   return notices;
 }
 
-std::vector<Result<Reply>> Shards::ask_each(const std::vector<std::vector<std::string>>& commands) {
-  std::vector<Result<Reply>> said = access_.link->ask(commands);
-  std::vector<size_t> lost;
-  std::vector<std::vector<std::string>> again;
-  for (size_t i = 0; i < said.size(); ++i) {
-    // A server that is slow is not asked twice.
-    if (said[i] || said[i].error().sys == ETIMEDOUT || !access_.link->was_cut(said[i].error())) continue;
-    lost.push_back(i);
-    again.push_back(commands[i]);
-  }
-  if (lost.empty()) return said;
-  std::vector<Result<Reply>> answers = access_.link->ask(again);
-  for (size_t i = 0; i < lost.size(); ++i) said[lost[i]] = std::move(answers[i]);
-  return said;
-}
-
 Result<std::vector<Reply>> Shards::all_of(std::vector<Result<Reply>> asked) {
   std::vector<Reply> replies;
   for (Result<Reply>& each : asked) {

@@ -5,7 +5,6 @@
 #pragma once
 
 // System.
-#include <cerrno>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,11 +21,6 @@ namespace fq {
 
 /// A shard that has something is visited once in so many visits of a client for each shard there is.
 inline constexpr uint32_t kTurnsPerShard = 16;
-
-/// It did not answer, or has no time: others may. Who was told to end asks no others.
-inline bool is_away(const Error& error) {
-  return error.sys != EINTR && (error.kind == ErrorKind::later || error.kind == ErrorKind::io);
-}
 
 /// Likewise, or it has lost what it begins with, which keeps nobody from the others.
 inline bool serves_nothing(const Error& error) { return is_away(error) || says_lost_root(error); }
@@ -58,8 +52,10 @@ class Shards {
   const std::string& nonce() const { return access_.shared->nonce; }
   /// Where a test tells the time.
   std::optional<int64_t> told_ms() const { return access_.told_ms(); }
-  /// Commands that only look, in one go: see ServerLink. Once more what a connection lost.
-  std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands);
+  /// Commands that only look, in one go: see ServerLink.
+  std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands) {
+    return access_.link->ask_anew(commands);
+  }
   /// Calls `ask(shard)` for each; those that serve nothing are noted as away. An Error: none of them serves,
   /// or it is another fault.
   template <class Ask>

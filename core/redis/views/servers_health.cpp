@@ -205,17 +205,19 @@ DoctorRow bell_row(const ServerAccess& access) {
 /// A name stands among the queues before anything of it is there, and until nothing is.
 DoctorRow queue_row(Catalog& catalog, const std::string& queue) {
   const std::string about = "queue " + queue;
-  const Result<std::optional<QueueEntry>> entry = catalog.peek(queue);
+  std::string away;
+  const Result<std::optional<QueueEntry>> entry = catalog.peek(queue, away);
   if (!entry) return {about, entry.error().text, Health::fault, "fq cannot use it as it is"};
   if (!*entry) {
     return {about, "has a name and nothing else: its making, removing or renaming was broken off",
             Health::warning, "do that again"};
   }
   const size_t shards = std::max<size_t>((*entry)->tags.size(), 1);
-  return {
-      about,
-      counted(shards, "shard", "shards") + ", events are kept for " + format_duration((*entry)->events_ms),
-      Health::ok, ""};
+  std::string found =
+      counted(shards, "shard", "shards") + ", events are kept for " + format_duration((*entry)->events_ms);
+  if (away.empty()) return {about, std::move(found), Health::ok, ""};
+  return {about, std::move(found) + "; told by a copy: " + away, Health::warning,
+          "see to that server: until it is back the queue can neither be removed nor get another name"};
 }
 
 std::vector<DoctorRow> queue_rows(const ServerAccess& access, const std::optional<std::string>& queue) {

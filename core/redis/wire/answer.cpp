@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
@@ -128,6 +129,10 @@ Error is_draining() {
 }
 
 }  // namespace
+
+bool is_away(const Error& error) {
+  return error.sys != EINTR && (error.kind == ErrorKind::later || error.kind == ErrorKind::io);
+}
 
 Error of_queue(Error error, const std::string& queue) {
   if (!error.text.starts_with(kQueue)) return error;

@@ -13,6 +13,9 @@ namespace fq {
 /// `refusal`: the text of an error reply; `server`: from which, `command`: to which.
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal);
 
+/// A server did not answer, or has no time: others may. Who was told to end asks no others.
+bool is_away(const Error& error);
+
 /// What is in the way is this queue's, which the server's program does not name.
 Error of_queue(Error error, const std::string& queue);
 

@@ -14,6 +14,7 @@ register_change('push', push, {})  -- refused while the server's memory is full
 register_change('import', import, {})
 register_change('make', make, {})
 register_change('whole', whole, {'allow-oom'})
+register_change('copied', copied, {'allow-oom'})
 register_change('move', move, {})
 register_change('take', take, {})
 register_change('crossing', crossing, {'allow-oom'})

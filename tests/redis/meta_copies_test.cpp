@@ -1,0 +1,265 @@
+// meta_copies_test - the server of what is fixed of a queue is gone, or that of the policy: work goes on with
+// the shards that answer, by copies that lead to no other queue.
+#include "tests/redis/on_cluster.h"
+#include "tests/redis/waiter.h"
+
+// System.
+#include <map>
+#include <set>
+// fq, below us.
+#include "core/redis/catalog/queue_meta.h"
+
+namespace fq::test {
+
+namespace {
+
+using Fields = std::map<std::string, std::string>;
+
+constexpr size_t kLast = 2;
+
+/// A queue on a cluster of its own. What is fixed of it and the names of queues lie apart, and neither on the
+/// last server, where a queue of two shards has none.
+struct Copied {
+  explicit Copied(uint32_t shards) {
+    while (names() == kLast) prefix = new_prefix();
+    for (int i = 0; queue.empty() || cluster.owner_of(meta()) == kLast || cluster.owner_of(meta()) == names();
+         ++i)
+      queue = "q" + std::to_string(i);
+    answered(engine.create(location(), {.shards = shards}));
+  }
+  std::string key(const std::string& what) const { return "fq1:" + prefix + ":" + what; }
+  std::string meta() const { return key("{" + queue + "}:meta"); }
+  size_t names() const { return cluster.owner_of(key("queues")); }
+  std::vector<std::string> copies() const {
+    std::vector<std::string> keys;
+    for (const std::string& each : copy_places(queue)) keys.push_back(key("{" + each + "}:meta"));
+    return keys;
+  }
+  Location location(const std::string& timeout = "2s") const {
+    return {cluster.spool("?timeout=" + timeout + "&connect=1s&prefix=" + prefix), queue};
+  }
+  std::unique_ptr<Queue> open(AwayList* away = nullptr) const {
+    OpenOptions options;
+    options.away = away;
+    return answered(engine.open(location(), options));
+  }
+  Reply at(const std::string& key, const std::vector<std::string>& words) const {
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    return command(cluster.node(cluster.owner_of(key)), views);
+  }
+  Fields fields(const std::string& key) const {
+    Fields found;
+    const Reply told = at(key, {"HGETALL", key});
+    for (size_t i = 0; i + 1 < told.items.size(); i += 2) found[told.at(i).text] = told.at(i + 1).text;
+    return found;
+  }
+  /// What a copy is to have.
+  Fields fixed() const {
+    Fields all = fields(meta());
+    all.erase("whole"), all.erase("copies");
+    all.try_emplace("events");
+    return all;
+  }
+  bool has_copies() const {
+    const std::vector<std::string> keys = copies();
+    return fields(keys[0]) == fixed() && fields(keys[1]) == fixed() && fields(meta())["copies"] == "1";
+  }
+
+  const RedisEngine& engine = real_time_engine();
+  TestCluster cluster{3};
+  std::string prefix = new_prefix();
+  std::string queue;
+};
+
+ErrorKind kind_of(const Result<void>& result) {
+  REQUIRE(!result.ok());
+  INFO(result.error().text);
+  return result.error().kind;
+}
+
+}  // namespace
+
+TEST_CASE("a queue goes on without the server of what is fixed of it, for who is there and for who comes") {
+  Copied c(16);
+  CHECK(c.has_copies());
+  const size_t home = c.cluster.owner_of(c.meta());
+  for (const std::string& copy : c.copies()) CHECK(c.cluster.owner_of(copy) != home);
+  std::string there, gone;
+  size_t left = 0;
+  const auto before = c.open();
+  std::map<size_t, std::string> tags;
+  for (const std::string& each : places_in(c.fixed()["places"])) tags[tags.size()] = "{" + each + "}";
+  for (int i = 0; i < 60; ++i) {
+    const std::string tenant = "t" + std::to_string(i);
+    const bool lives = c.cluster.owner_of(tags[shard_of(push_one(*before, tenant, "x"))]) != home;
+    (lives ? there : gone) = tenant;
+    left += lives ? 1 : 0;
+  }
+  c.cluster.node(home).kill();
+
+  AwayList away;
+  CHECK(ms_of([&] { answered(c.engine.open(c.location("30s"), {})); }) < 15'000);
+  auto queue = c.open(&away);
+  CHECK(queue->caps().shards == 16);
+  CHECK(answered(queue->policy_is_current({})));
+  CHECK(answered(queue->stats({})).rows.at(0).ready == left);
+  CHECK(away.parts().size() >= 5);
+  push_one(*queue, there, "y");
+  const NewMessage message = message_for(gone);
+  const Result<PushReply> refused = queue->push({&message, 1});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::later);
+  const LeaseReply leased = answered(queue->lease(for_a_minute(100)));
+  CHECK(leased.deliveries.size() == left + 1);
+  for (const Delivery& each : leased.deliveries) CHECK(ack(*queue, each) == SettleStatus::ok);
+  const std::string receipt = leased.deliveries.at(0).receipt.text();
+  CHECK(answered(c.engine.queue_marked(c.location().spool, receipt.substr(receipt.rfind('.') + 1))) ==
+        c.queue);
+  const std::vector<DoctorRow> rows = c.engine.examine(c.location().spool, c.queue);
+  CHECK(rows.back().about == "queue " + c.queue);
+  CHECK(rows.back().health == Health::warning);
+  CHECK(rows.back().found.find("; told by a copy: " + c.cluster.address(home)) != std::string::npos);
+
+  // What it takes to end or to make one cannot be had.
+  queue.reset();
+  CHECK(kind_of(c.engine.remove(c.location())) == ErrorKind::later);
+  CHECK(kind_of(c.engine.rename(c.location(), "other")) == ErrorKind::later);
+  CHECK(!c.engine.create(c.location(), {}).ok());
+  for (const std::string& copy : c.copies()) CHECK(!c.fields(copy).empty());
+  push_one(*c.open(), there, "z");
+}
+
+TEST_CASE("where nobody tells that there is a queue it is away, and not missing") {
+  Copied c(1);
+  for (const std::string& copy : c.copies()) CHECK(c.fields(copy).empty());  // they would help nobody
+  c.cluster.node(c.cluster.owner_of(c.meta())).kill();
+  const Result<std::unique_ptr<Queue>> opened = c.engine.open(c.location(), {});
+  REQUIRE(!opened.ok());
+  CHECK(opened.error().kind == ErrorKind::later);
+}
+
+TEST_CASE("the policy is told to be away, at once, where its server is, and a queue is there all the same") {
+  Copied c(16);
+  const auto queue = c.open();
+  const size_t victim = c.cluster.owner_of(c.key("policy"));
+  const bool hangs = GENERATE(false, true);
+  hangs ? c.cluster.node(victim).stop() : c.cluster.node(victim).kill();
+  const Result<std::string> version = queue->policy_version();
+  REQUIRE(!version.ok());
+  CHECK(version.error().kind == ErrorKind::config);
+  CHECK(version.error().passes);
+  CHECK(version.error().text.find("fq.toml: " + c.cluster.address(victim)) == 0);
+  CHECK(answered(queue->policy_is_current({})));
+  CHECK(!c.engine.policy_text(c.location().spool).ok());
+  if (hangs) c.cluster.node(victim).go_on();
+}
+
+TEST_CASE("copies that an earlier fq did not make come with the first who opens the queue") {
+  OnCluster s(4);
+  const auto at = [&](const std::string& key, std::initializer_list<std::string_view> words) {
+    return command(s.cluster.node(s.cluster.owner_of(key)), words);
+  };
+  const auto copies = [&] {
+    size_t count = 0;
+    for (const std::string& place : copy_places("default")) {
+      const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
+      const std::string places = at(s.meta_key(), {"HGET", s.meta_key(), "places"}).text;
+      count += at(key, {"HGET", key, "places"}).text == places ? 1U : 0U;
+    }
+    return count;
+  };
+  CHECK(copies() == 2);
+  for (const std::string& place : copy_places("default")) {
+    const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
+    at(key, {"DEL", key});
+  }
+  s.another();
+  CHECK(copies() == 0);  // they are told to be there
+  CHECK(!answered(real_time_engine().create(s.location, {.shards = 4})));
+  CHECK(copies() == 2);
+  for (const std::string& place : copy_places("default")) {
+    const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
+    at(key, {"DEL", key});
+  }
+  at(s.meta_key(), {"HDEL", s.meta_key(), "copies"});
+  s.another();
+  CHECK(copies() == 2);
+  CHECK(at(s.meta_key(), {"HGET", s.meta_key(), "copies"}).text == "1");
+}
+
+TEST_CASE("no queue is removed or renamed while a copy would stay, and it is used as before") {
+  Copied c(2);
+  for (const std::string& each : places_in(c.fixed()["places"]))
+    REQUIRE(c.cluster.owner_of("{" + each + "}") != kLast);
+  push_one(*c.open(), "t", "x");
+  c.cluster.node(kLast).stop();
+  CHECK(kind_of(c.engine.remove(c.location())) == ErrorKind::later);
+  CHECK(kind_of(c.engine.rename(c.location(), "q0")) == ErrorKind::later);
+  CHECK(answered(c.engine.list(c.location().spool)) == std::vector{c.queue});
+  CHECK(answered(c.open()->select({}, {}, 9)).ids.size() == 1);
+  c.cluster.node(kLast).go_on();
+  c.cluster.wait_until_whole();
+  CHECK(answered(c.open()->select({}, {}, 9)).ids.size() == 1);
+  CHECK(c.has_copies());
+  REQUIRE(c.engine.remove(c.location()).ok());
+  CHECK(all_keys(c.cluster, c.prefix).empty());
+}
+
+TEST_CASE("a copy of a queue that is gone leads to nothing, and makes nothing") {
+  Copied c(4);
+  const Fields old = c.fixed();
+  push_one(*c.open(), "t", "x");
+  REQUIRE(c.engine.remove(c.location()).ok());
+  CHECK(all_keys(c.cluster, c.prefix).empty());
+  answered(c.engine.create(c.location(), {.shards = 4}));
+  push_one(*c.open(), "t", "y");
+  const std::set<std::string> before = all_keys(c.cluster, c.prefix);
+  for (const std::string& copy : c.copies()) {
+    std::vector<std::string> words = {"HSET", copy};
+    for (const auto& [field, value] : old) words.insert(words.end(), {field, value});
+    c.at(copy, words);
+  }
+  TestServer& home = c.cluster.node(c.cluster.owner_of(c.meta()));
+  home.stop();
+  const NewMessage message = message_for("t");
+  const auto queue = c.open();
+  CHECK(!queue->push({&message, 1}).ok());
+  CHECK(!queue->stats({}).ok());
+  home.go_on();
+  c.cluster.wait_until_whole();
+  CHECK(all_keys(c.cluster, c.prefix) == before);
+  CHECK(answered(c.open()->select({}, {}, 9)).ids.size() == 1);
+  CHECK(!answered(c.engine.create(c.location(), {})));
+  CHECK(c.has_copies());
+}
+
+/// Whoever makes them may have been held up for long.
+TEST_CASE("copies of a queue that was removed, renamed or made anew meanwhile go with who made them") {
+  OnCluster s(4);
+  ServerAccess access;
+  access.place = answered(parse_redis_place(s.location.spool));
+  access.library = &redis_library();
+  access.link = std::make_shared<ServerLink>(access.place, "");
+  const QueueMeta meta(access);
+  const Fixed old = answered(meta.read("default"));
+  s.queue.reset();
+  REQUIRE(real_time_engine().rename(s.location, "other").ok());
+  std::set<std::string> before = all_keys(s.cluster, s.prefix);
+  meta.make_copies("default", old);
+  CHECK(all_keys(s.cluster, s.prefix) == before);
+  const Location other{s.location.spool, "other"};
+  CHECK(real_time_engine().open(other, {}).ok());
+  CHECK(all_keys(s.cluster, s.prefix).size() == before.size() + 2);
+  REQUIRE(real_time_engine().remove(other).ok());
+  CHECK(all_keys(s.cluster, s.prefix).empty());
+  meta.make_copies("default", old);
+  CHECK(all_keys(s.cluster, s.prefix).empty());
+  REQUIRE(answered(real_time_engine().create(s.location, {.shards = 4})));
+  meta.make_copies("default", old);
+  for (const std::string& place : copy_places("default")) {
+    const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
+    CHECK(command(s.cluster.node(s.cluster.owner_of(key)), {"HGET", key, "places"}).text != old.at("places"));
+  }
+}
+
+}  // namespace fq::test
