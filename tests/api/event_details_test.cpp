@@ -116,7 +116,6 @@ TEST_CASE("an event of a schedule that was set says whose messages it makes") {
 
 TEST_CASE("what is set at run time is an event, once, and what is so no more is told with it") {
   ON_EVERY_ENGINE(q);
-  if (engine_name(fq_engine) == "model") return;  // which keeps no log of settings
   const int64_t begin_ms = q.clock().wall_ms();
   const PolicyPatch heavy{{{PolicyKey::weight, 2'000, 0, {}}, {PolicyKey::limited, 60'000, 0, {}}}, {}};
   REQUIRE(q.door().policy_set("acme/x", heavy).ok());

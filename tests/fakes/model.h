@@ -136,7 +136,14 @@ class Model {
   /// If set: no lease of a message is over before that.
   std::function<int64_t(MessageId)> patient_until_ms;
   std::vector<Message> messages;                  // by id, from 1; finished ones too
-  std::vector<std::pair<MessageId, size_t>> log;  // every event: whose, and which of its history
+  struct Setting {
+    int64_t at_wall_ms;
+    std::string path;
+    PolicyPatch patch;
+  };
+  std::deque<Setting> settings_log;
+  // Every event: whose, and which of its history; id 0: which of settings_log.
+  std::vector<std::pair<MessageId, size_t>> log;
 
   const ModelTurns& turns() const { return turns_; }
 
@@ -153,6 +160,7 @@ class Model {
   /// What holds for the queue, after one of its layers changed.
   void put_together();
   void set_tenant(const std::string& path, const PolicyPatch& patch);
+  void note_set(const std::string& path, PolicyPatch patch);
   PolicyValues rules_for(const std::string& path) const;
   void follow_rules(const std::string& path);
   /// It and all above it are there from now on.

@@ -147,6 +147,11 @@ Result<ExplainReply> ModelQueue::explain(const ExplainRequest& request) {
     reply.subject = model.explain(*request.id);
     return reply;
   }
+  const auto waits_here = [&](const Model::Message& each) {
+    return !is_finished(each.info.state) && is_below(each.info.tenant, request.tenant);
+  };
+  if (!request.tenant.empty() && std::any_of(model.messages.begin(), model.messages.end(), waits_here))
+    reply.subject.emplace().tenant = request.tenant;
   const Model::Outlook outlook = model.outlook(request.tenant);
   for (size_t i = 0; i < std::min(outlook.ids.size(), request.next); ++i) {
     Explanation& one = reply.next.emplace_back(*model.explain(outlook.ids[i]));

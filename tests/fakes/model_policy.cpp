@@ -11,11 +11,25 @@ namespace fq::test {
 
 void Model::set(const std::string& path, const PolicyPatch& patch) {
   fire_timers();
+  note_set(path, patch);
   if (!path.empty()) return set_tenant(path, patch);
   turns_.set(path, patch, clock.boot_ms());
   for (const PolicyKey key : patch.unset) run_time_.erase(key);
   for (const PolicyValue& value : patch.set) run_time_[value.key] = value;
   put_together();
+}
+
+/// What was not set is not taken back.
+void Model::note_set(const std::string& path, PolicyPatch patch) {
+  std::erase_if(patch.unset, [&](PolicyKey key) {
+    return path.empty() ? !run_time_.contains(key) : !set_of_[path].contains(key);
+  });
+  if (patch.set.empty() && patch.unset.empty()) return;
+  for (PolicyValue& value : patch.set) {
+    if (value.key == PolicyKey::limited) value.number += clock.wall_ms();
+  }
+  log.emplace_back(MessageId{}, settings_log.size());
+  settings_log.push_back({clock.wall_ms(), path, std::move(patch)});
 }
 
 void Model::load(const Settings& from_file) {

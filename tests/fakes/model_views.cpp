@@ -160,11 +160,30 @@ Result<HistoryPage> ModelQueue::history(MessageId id, const Cursor& from, size_t
   return page;
 }
 
+namespace {
+
+void tell_setting(const EventRequest& request, const Model::Setting& setting, EventPage& page) {
+  const bool is_of_messages = request.id || request.tag;
+  if (is_of_messages || !is_below(setting.path, request.tenant)) return;
+  if (request.since_wall_ms.value_or(setting.at_wall_ms) > setting.at_wall_ms) return;
+  Event& event = page.events.emplace_back();
+  event.event = "set";
+  event.at_wall_ms = setting.at_wall_ms;
+  event.tenant = setting.path;
+  event.set = &setting.patch;
+}
+
+}  // namespace
+
 bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage& page) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
   for (; at < store_->model.log.size() && page.events.size() < request.n; ++at) {
     const auto& [id, index] = store_->model.log[at];
+    if (number(id) == 0) {
+      tell_setting(request, store_->model.settings_log[index], page);
+      continue;
+    }
     const Model::Message& message = *store_->model.find(id);
     const HistoryEvent& told = message.history[index];
     const auto& tags = message.info.tags;
