@@ -85,6 +85,8 @@ LocalQueue::~LocalQueue() {
 Caps LocalQueue::caps() const {
   Caps caps;
   caps.exact_global_order = true;
+  caps.queue_scope = true;
+  caps.ties_between_accounts = true;
   caps.kernel_death_detection = true;
   caps.wake_latency_bound_ms = 5;
   caps.fairness_bound = 1;

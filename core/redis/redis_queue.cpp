@@ -15,12 +15,15 @@ namespace fq {
 
 Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
+          .queue_scope = true,
+          .ties_between_accounts = true,
           .wake_latency_bound_ms = shard_.look_ms(),
           .turns_told = kTurnsTold,
           .moves = true,
           .exports = true,
           .tells_timers = true,
           .event_horizon_ms = events_ms_,
+          .payload_bytes_max = kRedisPayloadBytesMax,
           .level = shard_.level()};
 }
 

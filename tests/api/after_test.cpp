@@ -7,7 +7,7 @@ namespace {
 
 Result<PushReply> try_after(QueueFixture& q, const std::string& payload, std::vector<MessageId> after,
                             std::vector<MessageId> after_any = {}, const With& with = {}) {
-  NewMessage message = message_of("t", payload, with);
+  NewMessage message = message_of(q.path("t"), payload, with);
   message.after = std::move(after);
   message.after_any = std::move(after_any);
   return q.door().push({&message, 1});
@@ -51,6 +51,7 @@ TEST_CASE("a message is held until all that it came after are acked") {
 
 TEST_CASE("what comes after a message that dies or is cancelled is buried, and so what comes after that") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   const MessageId a = q.push("t", "a");
   const MessageId b = push_after(q, "b", {a});
   const MessageId c = push_after(q, "c", {b});
@@ -195,10 +196,11 @@ TEST_CASE("each that a filter found counts, though another one of them brings it
 
 TEST_CASE("who was buried while held and is kicked waits behind those that have waited meanwhile") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   const MessageId first = q.push("t", "first");
   const MessageId second = q.push("t", "second");
   const auto push_of = [&](const char* tenant, std::vector<MessageId> after) {
-    NewMessage message = message_of(tenant, tenant, {});
+    NewMessage message = message_of(q.path(tenant), tenant, {});
     message.after = std::move(after);
     message.after_any = {second};
     return q.door().push({&message, 1}).value().items.at(0).id;
@@ -264,6 +266,29 @@ TEST_CASE("an id that is not known is refused, and nothing is pushed") {
     CHECK_FALSE(try_after(q, "x", {}, {MessageId{id}}).ok());
   }
   CHECK(q.stats().pushed == 1);
+}
+
+TEST_CASE("one may come after another of its account, and of any, or that is refused by name") {
+  ON_EVERY_ENGINE(q);
+  const MessageId own = q.push("t/below", "x");
+  CHECK(state_now(q, push_after(q, "then", {own}, {own})) == State::held);
+  uint64_t pushed = 2, refused = 0;
+  for (char account = 'a'; account < 't'; ++account) {
+    const MessageId other = q.push(std::string(1, account), "x");
+    ++pushed;
+    for (const bool any : {false, true}) {
+      const std::vector<MessageId> none, one = {other};
+      const Result<PushReply> reply = try_after(q, "y", any ? none : one, any ? one : none);
+      ++(reply.ok() ? pushed : refused);
+      if (reply.ok()) continue;
+      CHECK(reply.error().kind == ErrorKind::usage);
+      CHECK(reply.error().text ==
+            "after: message " + std::to_string(number(other)) +
+                " lies on another shard; in this queue a message comes after others of its own account");
+    }
+  }
+  CHECK(q.stats().pushed == pushed);
+  CHECK((refused == 0) == q.door().caps().ties_between_accounts);
 }
 
 TEST_CASE("of a batch the refusal names the one that comes after what is not known") {

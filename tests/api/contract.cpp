@@ -1,6 +1,10 @@
 // contract - the fixture's verbs: each makes one call through the door and insists that it was answered.
 #include "tests/api/contract.h"
 
+// System.
+#include <algorithm>
+#include <sstream>
+
 namespace fq::test {
 
 namespace {
@@ -27,6 +31,25 @@ std::unique_ptr<Queue> QueueFixture::another_handle() {
   return engine_->open(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
 }
 
+void QueueFixture::needs_one_account() {
+  const Caps caps = queue_->caps();
+  if (!caps.exact_global_order || !caps.ties_between_accounts) account_ = "account/";
+}
+
+const std::string& QueueFixture::path(const std::string& tenant) {
+  return *paths_.insert(tenant.empty() ? tenant : account_ + tenant).first;
+}
+
+std::string QueueFixture::named(const std::string& path) const {
+  return path.starts_with(account_) ? path.substr(account_.size()) : path;
+}
+
+/// A shard hears of it with its next call, and a server has one clock: nobody calls it for this alone.
+void QueueFixture::set_wall_ms(int64_t wall_ms) {
+  clock_.set_wall_ms(wall_ms);
+  if (queue_->caps().shards > 1) REQUIRE(queue_->maintain(10).ok());
+}
+
 std::unique_ptr<Queue> QueueFixture::other_queue() {
   std::unique_ptr<Queue> other =
       engine_->open_other(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
@@ -51,39 +74,47 @@ NewMessage message_of(std::string_view tenant, std::string_view payload, const W
 std::string payload_of(const Delivery& delivery) { return answered(delivery.payload.read_all()); }
 
 MessageId QueueFixture::push(const std::string& tenant, const std::string& payload, const With& with) {
-  const NewMessage message = message_of(tenant, payload, with);
+  const NewMessage message = message_of(path(tenant), payload, with);
   const PushReply reply = answered(queue_->push({&message, 1}));
   REQUIRE(reply.items.size() == 1);
   INFO((reply.error ? reply.error->text : std::string()));
   REQUIRE(reply.items[0].status == PushStatus::accepted);
-  return reply.items[0].id;
+  return pushed_.emplace_back(reply.items[0].id);
 }
 
 void QueueFixture::push_many(const std::string& tenant, size_t count) {
   std::vector<std::string> payloads;
   for (size_t i = 1; i <= count; ++i) payloads.push_back(tenant + std::to_string(i));
   std::vector<NewMessage> messages;
-  for (const std::string& payload : payloads) messages.push_back(message_of(tenant, payload, {}));
+  for (const std::string& payload : payloads) messages.push_back(message_of(path(tenant), payload, {}));
   for (size_t at = 0; at < count; at += kBatchMessagesMax) {
     const std::span batch = std::span(messages).subspan(at, std::min(kBatchMessagesMax, count - at));
     for (const PushResult& item : answered(queue_->push(batch)).items) {
       REQUIRE(item.status == PushStatus::accepted);
+      pushed_.push_back(item.id);
     }
   }
 }
 
 bool QueueFixture::refuses(const std::string& tenant, const std::string& payload, const With& with) {
-  const NewMessage message = message_of(tenant, payload, with);
+  const NewMessage message = message_of(path(tenant), payload, with);
   const uint64_t before = stats().pushed;
   const Result<PushReply> reply = queue_->push({&message, 1});
   const bool refused = !reply.ok() || reply->items.at(0).status == PushStatus::invalid;
   return refused && stats().pushed == before;
 }
 
-LeaseReply QueueFixture::lease_all(LeaseRequest request) { return answered(queue_->lease(request)); }
+LeaseReply QueueFixture::lease_all(LeaseRequest request) {
+  request.tenant = path(std::string(request.tenant));
+  LeaseReply reply = answered(queue_->lease(request));
+  for (Delivery& each : reply.deliveries) each.tenant = named(each.tenant);
+  return reply;
+}
 
-Delivery QueueFixture::lease() {
-  LeaseReply reply = lease_all(timed_lease());
+Delivery QueueFixture::lease(const std::string& tenant) {
+  LeaseRequest request = timed_lease();
+  request.tenant = tenant;
+  LeaseReply reply = lease_all(request);
   REQUIRE(reply.deliveries.size() == 1);
   return std::move(reply.deliveries[0]);
 }
@@ -121,18 +152,36 @@ std::string QueueFixture::served(size_t want) {
   return payloads;
 }
 
+std::string QueueFixture::in_turns(const std::string& payloads) {
+  if (queue_->caps().exact_global_order) return payloads;
+  std::istringstream text(payloads);
+  std::multiset<std::string> words;
+  for (std::string word; text >> word;) words.insert(word);
+  std::string sorted;
+  for (const std::string& word : words) append(sorted, word);
+  return sorted;
+}
+
 std::string QueueFixture::peek(size_t n, const Filter& filter) {
+  Filter there = filter;
+  there.tenant = path(filter.tenant);
   std::string payloads;
-  for (const MessageInfo& message : answered(queue_->peek(filter, {}, n)).messages) {
+  for (const MessageInfo& message : answered(queue_->peek(there, {}, n)).messages) {
     append(payloads, message.payload.value_or("?"));
   }
   return payloads;
 }
 
 MessageInfo QueueFixture::get(MessageId id) {
-  const std::optional<MessageInfo> found = answered(queue_->get(id));
+  std::optional<MessageInfo> found = answered(queue_->get(id));
   REQUIRE(found.has_value());
-  return *found;
+  found->tenant = named(found->tenant);
+  return *std::move(found);
+}
+
+size_t QueueFixture::nth(MessageId id) const {
+  const auto found = std::find(pushed_.begin(), pushed_.end(), id);
+  return found == pushed_.end() ? 0 : static_cast<size_t>(found - pushed_.begin()) + 1;
 }
 
 std::string QueueFixture::events(MessageId id) {
@@ -150,17 +199,17 @@ StatsRow QueueFixture::stats() { return answered(queue_->stats({})).rows.at(0); 
 
 StatsRow QueueFixture::stats(const std::string& tenant) {
   for (const StatsRow& row : answered(queue_->stats({.tenants = true, .tenant = {}})).rows) {
-    if (row.tenant == tenant) return row;
+    if (row.tenant == path(tenant)) return row;
   }
   return {};
 }
 
 void QueueFixture::set(const std::string& path, PolicyKey key, int64_t number, int64_t second) {
-  REQUIRE(queue_->policy_set(path, {.set = {{key, number, second, {}}}, .unset = {}}).ok());
+  REQUIRE(queue_->policy_set(this->path(path), {.set = {{key, number, second, {}}}, .unset = {}}).ok());
 }
 
 void QueueFixture::unset(const std::string& path, PolicyKey key) {
-  REQUIRE(queue_->policy_set(path, {.set = {}, .unset = {key}}).ok());
+  REQUIRE(queue_->policy_set(this->path(path), {.set = {}, .unset = {key}}).ok());
 }
 
 void QueueFixture::set_policy(const std::function<void(Settings&)>& change) {
@@ -172,17 +221,39 @@ void QueueFixture::set_policy(const std::function<void(Settings&)>& change) {
   REQUIRE(loaded.ok());
 }
 
+bool QueueFixture::set_scope_of_queue(Order order) {
+  const auto change = [&](Settings& settings) { settings.scope = Scope::queue, settings.order = order; };
+  if (queue_->caps().queue_scope) {
+    set_policy(change);
+    return true;
+  }
+  const Settings before = answered(queue_->settings());
+  Settings settings = before;
+  change(settings);
+  const auto check_refused = [](const Result<void>& done) {
+    REQUIRE_FALSE(done.ok());
+    CHECK(done.error().kind == ErrorKind::config);
+    CHECK(done.error().text == "scope = queue: needs a queue of one shard, this one has more");
+  };
+  check_refused(queue_->policy_load({values_of(settings), {}, {}}, {.inode = ++policy_count_}));
+  check_refused(queue_->policy_set("", {.set = values_of(settings), .unset = {}}));
+  CHECK(values_of(answered(queue_->settings())) == values_of(before));
+  return false;
+}
+
 MutateReply QueueFixture::mutate(const std::vector<MessageId>& ids, Action action) {
   return answered(queue_->mutate(ids, action));
 }
 
 uint64_t QueueFixture::mutate_all(const Filter& filter, Action action, size_t page) {
+  Filter there = filter;
+  there.tenant = path(filter.tenant);
   uint64_t changed = 0;
   Cursor cursor;
   size_t pages = 0;
   do {
     REQUIRE(++pages < 1'000);
-    const MutateReply reply = answered(queue_->mutate(filter, action, cursor, page));
+    const MutateReply reply = answered(queue_->mutate(there, action, cursor, page));
     REQUIRE(reply.changed <= page);
     changed += reply.changed;
     cursor = reply.next;

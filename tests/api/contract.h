@@ -9,6 +9,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -31,7 +32,7 @@ class Engine {
   virtual std::unique_ptr<Queue> open_other(Clock&) { return nullptr; }
 };
 
-/// That the test which runs is held to: all but those of which engines.cpp says why they are not.
+/// That the test which runs is held to: all that this machine has.
 std::vector<size_t> engines_of_this_test();
 std::string engine_name(size_t engine);
 std::unique_ptr<Engine> make_engine(size_t engine);
@@ -55,7 +56,16 @@ class QueueFixture {
 
   Queue& door() { return *queue_; }
   FakeClock& clock() { return clock_; }
+  void set_wall_ms(int64_t wall_ms);
   std::unique_ptr<Queue> another_handle();
+  /// What the test says of turns, ids and ties holds inside one account. Where that is not so between
+  /// accounts, all tenants that the test names from here on lie below one: the verbs put it before their
+  /// names and tell them without it, and calls through door() name them by path().
+  void needs_one_account();
+  /// The name that the queue has for a tenant of the test, as long as this object lives.
+  const std::string& path(const std::string& tenant);
+  /// The name that the test has for it.
+  std::string named(const std::string& path) const;
   std::unique_ptr<Queue> other_queue();
 
   MessageId push(const std::string& tenant, const std::string& payload, const With& with = {});
@@ -65,7 +75,7 @@ class QueueFixture {
   bool refuses(const std::string& tenant, const std::string& payload, const With& with = {});
 
   LeaseReply lease_all(LeaseRequest request);
-  Delivery lease();  // one, for 60 s; there must be one
+  Delivery lease(const std::string& tenant = {});  // one, for 60 s; there must be one
   SettleStatus settle(const Receipt& receipt, Verdict verdict, int64_t delay_ms = 0, std::string reason = {});
   SettleStatus ack(const Delivery& d) { return settle(d.receipt, Verdict::ack); }
   SettleStatus retry(const Delivery& d, int64_t delay_ms = 0, std::string reason = {}) {
@@ -82,13 +92,19 @@ class QueueFixture {
   std::string pop(size_t count = 1);
   /// Leases all that it gets, at most `want`: their payloads with blanks between.
   std::string served(size_t want = 100);
+  /// Payloads as they were served where turns are exact over all accounts, else by name: in whatever turns.
+  std::string in_turns(const std::string& payloads);
 
   std::string peek(size_t n = 100, const Filter& filter = {.tenant = {}, .state = State::ready, .tag = {}});
   MessageInfo get(MessageId id);
+  /// Which of those that the verbs have pushed it is, from 1; 0: none.
+  size_t nth(MessageId id) const;
   std::string events(MessageId id);
   StatsRow stats();
   StatsRow stats(const std::string& tenant);
   void set_policy(const std::function<void(Settings&)>& change);
+  /// One order for the whole queue. False: it is refused, as caps() says.
+  bool set_scope_of_queue(Order order = Order::priority);
   void set(const std::string& path, PolicyKey key, int64_t number, int64_t second = 0);
   void unset(const std::string& path, PolicyKey key);
   MutateReply mutate(const std::vector<MessageId>& ids, Action action);
@@ -101,6 +117,9 @@ class QueueFixture {
   Time time_;
   std::unique_ptr<Queue> queue_;
   uint64_t policy_count_ = 0;
+  std::string account_;          // that all tenants lie below, with its slash
+  std::set<std::string> paths_;  // that were told
+  std::vector<MessageId> pushed_;
 };
 
 /// Mostly the other thread sleeps in its call when this is over. No engine tells when it does, so the tests

@@ -74,6 +74,7 @@ TEST_CASE("an edited sort key moves its message, and may be taken back") {
 
 TEST_CASE("the tenant of an edited message keeps its turn") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   const MessageId a = q.push("a", "a");
   q.push("b", "b1");
   const MessageId b2 = q.push("b", "b2");
@@ -309,6 +310,7 @@ TEST_CASE("a long payload takes the place of a short one, and the other way roun
 
 TEST_CASE("an edit brings no delay back that a kick has ended, though a step holds the message") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   if (q.door().steps() == nullptr) return;
   const MessageId other = q.push("u", "other", {.delay_ms = 1000});
   const MessageId id = q.push("t", "m", {.delay_ms = 60'000});

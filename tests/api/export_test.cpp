@@ -8,7 +8,7 @@ using namespace fq::test;
 TEST_CASE("what is exported is in another queue what it was") {
   WHERE_EXPORTS_ARE(q);
   QueueFixture to(fq_engine);
-  to.push("t", "first");
+  const MessageId first = to.push("a", "first");
   const MessageId id =
       q.push("a/b", "payload",
              {.priority = 3, .delay_ms = 5'000, .attempts_max = 7, .tags = {{"k", "v"}}, .ttl_ms = 9'000});
@@ -22,7 +22,7 @@ TEST_CASE("what is exported is in another queue what it was") {
   CHECK(after.attempts_max == 7);
   CHECK(after.tags == before.tags);
   CHECK(after.ttl_ms == before.ttl_ms);
-  CHECK(number(there) == 2);
+  CHECK(number(there) > number(first));
 }
 
 TEST_CASE("what was imported is known, also when it has ended") {

@@ -33,7 +33,7 @@ void fill(QueueFixture& q, const std::string& tenant, int count, size_t bytes = 
 std::string next_tenant(QueueFixture& q) {
   const Result<MessagePage> page = q.door().peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, 1);
   REQUIRE(page.ok());
-  return page->messages.empty() ? "" : page->messages[0].tenant;
+  return page->messages.empty() ? "" : q.named(page->messages[0].tenant);
 }
 
 /// Of so many turns, how many were this tenant's.
@@ -51,6 +51,7 @@ int turns_of(QueueFixture& q, const std::string& tenant, int turns, int64_t its_
 
 TEST_CASE("by bytes, long payloads have as many bytes as short ones") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   fair_by(q, FairBy::bytes);
   fill(q, "long", 20, 6400);
   fill(q, "short", 60, 640);
@@ -59,6 +60,7 @@ TEST_CASE("by bytes, long payloads have as many bytes as short ones") {
 
 TEST_CASE("by time, long runs have as much time as short ones") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   fair_by(q, FairBy::time);
   fill(q, "long", 20);
   fill(q, "short", 100);
@@ -71,6 +73,7 @@ TEST_CASE("by time, whatever ends a run pays for it, and who measures it better 
   for (const Verdict verdict : {Verdict::ack, Verdict::retry, Verdict::release, Verdict::bury}) {
     for (const bool told : {false, true}) {
       ON_EVERY_ENGINE(q);
+      q.needs_one_account();
       fair_by(q, FairBy::time);
       fill(q, "a", 3);
       fill(q, "b", 30);
@@ -85,6 +88,7 @@ TEST_CASE("by time, whatever ends a run pays for it, and who measures it better 
 
 TEST_CASE("by time, a lease that runs out is paid") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   fair_by(q, FairBy::time);
   fill(q, "a", 3);
   fill(q, "b", 30);
@@ -144,6 +148,7 @@ TEST_CASE("by time, what was charged before a tenant was made level does not com
                                 "has had a turn in its pool", "another cost for a while"}) {
     CAPTURE(way);
     ON_EVERY_ENGINE(q);
+    q.needs_one_account();
     fair_by(q, FairBy::time);
     const auto make_room = [&](int64_t room) {
       const PoolRule rule{"p", {{PolicyKey::concurrency, room, 0, {}}}};
@@ -159,10 +164,10 @@ TEST_CASE("by time, what was charged before a tenant was made level does not com
     const bool waits = in_pool || way == "is freed";
     if (waits) fill(q, "a", 4);
     const PolicyValue paused{PolicyKey::paused, 1, 0, {}}, pool{PolicyKey::pool, 0, 0, "p"};
-    if (waits) REQUIRE(q.door().policy_set("a", {{in_pool ? pool : paused}, {}}).ok());
+    if (waits) REQUIRE(q.door().policy_set(q.path("a"), {{in_pool ? pool : paused}, {}}).ok());
     fill(q, "b", 80);
     for (int i = 0; i < 70; ++i) REQUIRE(run(q, 20'000) == "b");
-    if (way == "is freed") REQUIRE(q.door().policy_set("a", {{}, {PolicyKey::paused}}).ok());
+    if (way == "is freed") q.unset("a", PolicyKey::paused);
     if (way == "another cost for a while") {
       fair_by(q, FairBy::turns);
       fair_by(q, FairBy::time);
@@ -188,6 +193,7 @@ TEST_CASE("by time, what was charged before a tenant was made level does not com
 
 TEST_CASE("another cost holds at once, for what is queued, and evens out what was ahead") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   fair_by(q, FairBy::time);
   fill(q, "a", 20);
   fill(q, "b", 20);

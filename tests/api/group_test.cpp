@@ -34,6 +34,7 @@ void gather(QueueFixture& q, int64_t linger_ms, uint64_t batch_max = UINT64_MAX)
 
 TEST_CASE("without linger a group is all that one tenant has, not of those below it") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   q.push_many("a", 3);
   q.push_many("a/b", 2);
   q.push_many("c", 1);
@@ -45,6 +46,7 @@ TEST_CASE("without linger a group is all that one tenant has, not of those below
 
 TEST_CASE("groups are whole until enough messages are reached or passed") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   for (const char* tenant : {"a", "b", "c", "d"}) q.push_many(tenant, 3);
   CHECK(taken(q.lease_all(groups(4))) == "a: a1 a2 a3 | b: b1 b2 b3");
   CHECK(taken(q.lease_all(groups(3))) == "c: c1 c2 c3");
@@ -63,6 +65,7 @@ TEST_CASE("a group has at most as many as the queue's batch, or as are asked for
 
 TEST_CASE("a group of thousands is taken whole") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   q.push_many("a", 2'500);
   q.push_many("b", 1);
   const LeaseReply reply = q.lease_all(groups());
@@ -155,8 +158,9 @@ TEST_CASE("linger that changes holds at once for what is queued") {
 
 TEST_CASE("a group is cut by a limit of its tenant, or by bytes, and the rest gathers anew") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   gather(q, 1'000);
-  REQUIRE(q.door().policy_set("a", {{{PolicyKey::concurrency, 2, 0, {}}}, {}}).ok());
+  q.set("a", PolicyKey::concurrency, 2);
   q.push_many("a", 3);
   q.push_many("b", 3);
   q.clock().advance(1'000);
@@ -179,6 +183,7 @@ TEST_CASE("a group takes only of the tenant that is asked for, and of those belo
 
 TEST_CASE("each message of a group costs its tenant a turn") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   q.push_many("a", 6);
   q.push_many("b", 6);
   CHECK(taken(q.lease_all(groups(1, 3))) == "a: a1 a2 a3");

@@ -107,6 +107,22 @@ TEST_CASE("no message is imported that waits for more than one can") {
   CHECK(fault_of_check(q.door()) == "");
 }
 
+TEST_CASE("one that waits for another account's is imported, or refused by name") {
+  WHERE_EXPORTS_ARE(q);
+  ExportedMessage message = a_message(q, 1'000, State::held);
+  bool is_refused = false;
+  for (char account = 'a'; account < 't'; ++account) {
+    const MessageId other = q.push(std::string(1, account), "x");
+    message.id = MessageId{number(message.id) + 1};
+    message.after = {{other, false, false}};
+    const std::string why = objection_to(q, message);
+    if (why.empty()) continue;
+    is_refused = true;
+    CHECK(why == "waits for message " + std::to_string(number(other)) + ", which lies on another shard");
+  }
+  CHECK(is_refused == !q.door().caps().ties_between_accounts);
+}
+
 TEST_CASE("what has died since it was imported is left as it is by a second export") {
   WHERE_EXPORTS_ARE(q);
   if (q.door().steps() == nullptr) return;

@@ -19,6 +19,7 @@ Result<PushReply> push_batch(QueueFixture& q, const std::vector<NewMessage>& mes
 
 TEST_CASE("ids rise and stay below 2^53") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   const MessageId first = q.push("t", "1");
   const MessageId second = q.push("u", "2");
   CHECK(number(first) >= 1);
@@ -103,6 +104,19 @@ TEST_CASE("a payload at the limit is taken and one byte more is refused") {
   q.set_policy([](Settings& s) { s.payload_bytes_max = 1'000; });
   q.push("t", std::string(1'000, 'x'));
   CHECK(q.refuses("t", std::string(1'001, 'x')));
+}
+
+TEST_CASE("a payload as long as the engine takes is taken, and one byte more is refused") {
+  ON_EVERY_ENGINE(q);
+  const uint64_t most = q.door().caps().payload_bytes_max;
+  if (most == UINT64_MAX) return;  // only the queue's own limit holds
+  q.push("t", std::string(most, 'x'));
+  const std::string longer(most + 1, 'x');
+  const NewMessage message = message_of("t", longer, {});
+  const Result<PushReply> reply = q.door().push({&message, 1});
+  REQUIRE_FALSE(reply.ok());
+  CHECK(reply.error().kind == ErrorKind::bad_data);
+  CHECK(q.stats().pushed == 1);
 }
 
 TEST_CASE("a sort key at the limit is taken and one byte more is refused") {

@@ -166,7 +166,7 @@ class ScheduleHistory {
     const int64_t ms = minutes * kStepMinuteMs + 3;
     on_both([&](ScheduleSide& side) {
       side.note("wall clock " + std::to_string(ms));
-      side.q().clock().set_wall_ms(side.q().clock().wall_ms() + ms);
+      side.q().set_wall_ms(side.q().clock().wall_ms() + ms);
     });
   }
 
@@ -181,7 +181,7 @@ TEST_CASE("random histories of schedules end as the model's do") {
   const uint64_t first = seed_of_run();
   const uint64_t count = std::min<uint64_t>(number_of("FQ_HISTORIES", 40), 400);
   for (const size_t engine : engines_of_this_test()) {
-    if (engine_name(engine) == "model") continue;
+    if (engine == 0) continue;  // the one that the others are held against
     if (QueueFixture(engine).door().schedules() == nullptr) continue;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       INFO("FQ_SEED=" << seed << " on " << engine_name(engine));

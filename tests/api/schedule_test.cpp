@@ -345,9 +345,9 @@ TEST_CASE("a clock that is set forward makes what it has passed, one that is set
   definition.missed = MissedRule::all;
   definition.overlap = OverlapRule::queue;
   set(q, definition);
-  q.clock().set_wall_ms(from + 25 * kMinuteMs);
+  q.set_wall_ms(from + 25 * kMinuteMs);
   CHECK(due_times(q, from) == "s10 s20 ");
-  q.clock().set_wall_ms(from + 5 * kMinuteMs);
+  q.set_wall_ms(from + 5 * kMinuteMs);
   q.clock().advance(20 * kMinuteMs);
   CHECK(due_times(q, from) == "");
   q.clock().advance(5 * kMinuteMs);

@@ -27,6 +27,7 @@ TEST_CASE("a job that sleeps gives its message back, without an attempt, and has
 
 TEST_CASE("what a job that sleeps ends with is no verdict, and no attempt") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   const Verdict verdict = GENERATE(Verdict::ack, Verdict::retry, Verdict::bury, Verdict::release);
   const MessageId id = q.push("t", "m", {.attempts_max = 1});
   LeaseRequest by_process;
@@ -38,7 +39,7 @@ TEST_CASE("what a job that sleeps ends with is no verdict, and no attempt") {
   // It does no steps in its sleep.
   CHECK(begin(q, job, "late") == "stale");
   CHECK(is_refused(keep(q, job, "late", "x")));
-  CHECK(is_refused(steps(q).push(job.receipt, "late", message_of("c", "child", {})).value().receipt));
+  CHECK(is_refused(steps(q).push(job.receipt, "late", message_of(q.path("c"), "child", {})).value().receipt));
   CHECK(is_refused(steps(q).wait(job.receipt, "late", std::nullopt).value().receipt));
   CHECK(names(q, id) == "nap ");
   q.clock().advance(20'000);
@@ -52,6 +53,7 @@ TEST_CASE("what a job that sleeps ends with is no verdict, and no attempt") {
 
 TEST_CASE("a job waits until messages have ended, and is told how, in each later run") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   const MessageId parent = q.push("p", "parent");
   const MessageId one = q.push("c", "one"), two = q.push("d", "two");
   const bool all_acked = GENERATE(true, false);
@@ -80,6 +82,7 @@ TEST_CASE("a job waits until messages have ended, and is told how, in each later
 TEST_CASE(
     "a job that has waited is told how all have ended by then: one that was kicked meanwhile was acked") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   const MessageId parent = q.push("p", "parent"), one = q.push("c", "one");
   const Delivery first = q.lease();
   REQUIRE(first.id == parent);
@@ -87,7 +90,7 @@ TEST_CASE(
   q.bury(q.lease());
   CHECK(q.get(parent).state == State::ready);
   CHECK(q.mutate({one}, Action::kick).changed == 1);
-  q.ack(lease_from(q, "c"));
+  q.ack(q.lease("c"));
   const StepPause over = steps(q).wait(q.lease().receipt, "one", std::span(&one, 1)).value();
   CHECK(over.over);
   CHECK(over.all_acked);
@@ -95,23 +98,25 @@ TEST_CASE(
 
 TEST_CASE("that one was not acked is told by the wait for it, and by no other one") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   q.push("p", "parent");
   const MessageId good = q.push("c", "good"), bad = q.push("c", "bad");
-  CHECK_FALSE(steps(q).wait(lease_from(q, "p").receipt, "good", std::span(&good, 1)).value().over);
-  q.ack(lease_from(q, "c"));
-  CHECK_FALSE(steps(q).wait(lease_from(q, "p").receipt, "bad", std::span(&bad, 1)).value().over);
+  CHECK_FALSE(steps(q).wait(q.lease("p").receipt, "good", std::span(&good, 1)).value().over);
+  q.ack(q.lease("c"));
+  CHECK_FALSE(steps(q).wait(q.lease("p").receipt, "bad", std::span(&bad, 1)).value().over);
   q.mutate({bad}, Action::cancel);
-  const Delivery last = lease_from(q, "p");
+  const Delivery last = q.lease("p");
   CHECK(steps(q).wait(last.receipt, "good", std::span(&good, 1)).value().all_acked);
   CHECK_FALSE(steps(q).wait(last.receipt, "bad", std::span(&bad, 1)).value().all_acked);
 }
 
 TEST_CASE("a job waits for all that its steps have pushed, however many") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   const size_t count = GENERATE(size_t{0}, size_t{1}, size_t{150});
   const MessageId parent = q.push("p", "parent");
   const Delivery first = q.lease();
-  const NewMessage child = message_of("c", "c", {});
+  const NewMessage child = message_of(q.path("c"), "c", {});
   for (size_t i = 0; i < count; ++i)
     REQUIRE(steps(q).push(first.receipt, "c" + std::to_string(i), child).value().receipt == SettleStatus::ok);
   Receipt receipt = first.receipt;
@@ -136,7 +141,7 @@ TEST_CASE("what has ended is not waited for; what is unknown, or the message its
   CHECK(steps(q).wait(job.receipt, "acked", std::span(both).first(1)).value().all_acked);
   const StepPause over = steps(q).wait(job.receipt, "both", both).value();
   CHECK((over.over && !over.all_acked));
-  const MessageId unknown[] = {MessageId{number(own) + 100}};
+  const MessageId unknown[] = {MessageId{number(own) + 1024}};  // of its own shard, where there are several
   CHECK(steps(q).wait(job.receipt, "u", unknown).error().kind == ErrorKind::missing);
   CHECK(steps(q).wait(job.receipt, "o", std::span(&own, 1)).error().kind == ErrorKind::usage);
   CHECK(names(q, own) == "acked both ");

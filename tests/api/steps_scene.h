@@ -50,14 +50,6 @@ inline ErrorKind refusal(QueueFixture& q, const Delivery& job, const std::string
   return kept.error().kind;
 }
 
-inline Delivery lease_from(QueueFixture& q, const char* tenant) {
-  LeaseRequest request = timed_lease();
-  request.tenant = tenant;
-  LeaseReply reply = q.lease_all(request);
-  REQUIRE(reply.deliveries.size() == 1);
-  return std::move(reply.deliveries[0]);
-}
-
 inline std::string names(QueueFixture& q, MessageId id) {
   const auto all = steps(q).list(id).value();
   if (!all) return "none";

@@ -192,9 +192,10 @@ TEST_CASE("who waited for a step that failed runs it", "[threads]") {
 
 TEST_CASE("a step pushes one message, however often its job is run, as long as its own message lives") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   const MessageId parent = q.push("p", "parent");
   const Delivery first = q.lease();
-  const NewMessage child = message_of("c", "child", {});
+  const NewMessage child = message_of(q.path("c"), "child", {});
   const StepPush pushed = steps(q).push(first.receipt, "child", child).value();
   CHECK(pushed.receipt == SettleStatus::ok);
   CHECK(steps(q).push(first.receipt, "child", child).value().child == pushed.child);
@@ -218,9 +219,10 @@ TEST_CASE("a step pushes one message, however often its job is run, as long as i
 
 TEST_CASE("a step pushes what a push would take, under a receipt that holds and a name of its own") {
   WHERE_STEPS_ARE(q);
+  q.needs_one_account();
   q.push("p", "parent");
   const Delivery job = q.lease();
-  NewMessage child = message_of("c", "child", {});
+  NewMessage child = message_of(q.path("c"), "child", {});
   child.unique = "key";
   CHECK(steps(q).push(job.receipt, "s", child).error().kind == ErrorKind::usage);
   child.unique = {};
@@ -235,6 +237,38 @@ TEST_CASE("a step pushes what a push would take, under a receipt that holds and 
   q.ack(job);
   CHECK(is_refused(steps(q).push(job.receipt, "t", child).value().receipt));
   CHECK(q.pop(2) == "child");
+}
+
+TEST_CASE("a step pushes and waits in its own account, and in any, or that is refused by name") {
+  WHERE_STEPS_ARE(q);
+  const MessageId own = q.push("t/below", "x", {.delay_ms = 60'000});
+  q.push("t", "m");
+  const Delivery job = q.lease();
+  CHECK(steps(q).push(job.receipt, "own", message_of("t/child", "c", {})).value().receipt ==
+        SettleStatus::ok);
+  const bool ties = q.door().caps().ties_between_accounts;
+  bool is_refused = false;
+  std::vector<MessageId> all = {own};
+  for (char account = 'a'; account < 't'; ++account) {
+    const std::string name(1, account);
+    all.push_back(q.push(name, "x"));
+    const Result<StepPush> pushed = steps(q).push(job.receipt, name, message_of(name, "c", {}));
+    if (pushed.ok()) continue;
+    is_refused = true;
+    CHECK(pushed.error().kind == ErrorKind::usage);
+    CHECK(pushed.error().text ==
+          "step '" + name +
+              "': pushes for an account of another shard; in this queue it has to be that of its message");
+  }
+  CHECK(is_refused == !ties);
+  const Result<StepPause> waits = steps(q).wait(job.receipt, "wait", all);
+  REQUIRE(waits.ok() == ties);
+  if (ties) CHECK_FALSE(waits->over);
+  if (ties) return;
+  CHECK(waits.error().kind == ErrorKind::usage);
+  CHECK(waits.error().text.ends_with(
+      " lies on another shard; in this queue a step waits for messages of its own account"));
+  CHECK_FALSE(steps(q).wait(job.receipt, "wait", std::span(all).first(1)).value().over);
 }
 
 TEST_CASE("that steps were forgotten is told, where there were any") {

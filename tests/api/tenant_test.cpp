@@ -6,7 +6,7 @@ namespace fq::test {
 namespace {
 
 void limit(QueueFixture& q, const std::string& tenant, int64_t for_ms) {
-  REQUIRE(q.door().policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
+  REQUIRE(q.door().policy_set(q.path(tenant), for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
 }
 
 }  // namespace
@@ -75,6 +75,7 @@ TEST_CASE("what is leased when its tenant is limited goes on, and what comes bac
 
 TEST_CASE("peek shows what is limited, behind all others") {
   ON_EVERY_ENGINE(q);
+  q.needs_one_account();
   for (const char* payload : {"a1", "a2", "a3"}) q.push("a", payload);
   q.push("b", "b1");
   q.push("c", "c1");

@@ -87,6 +87,8 @@ SettleStatus refusal(const Receipt& receipt, Model& model) {
 
 Caps ModelQueue::caps() const {
   return {.exact_global_order = true,
+          .queue_scope = true,
+          .ties_between_accounts = true,
           .wake_latency_bound_ms = 10,
           .tells_timers = true,
           .event_horizon_ms = INT64_MAX};

@@ -12,6 +12,8 @@ namespace fq {
 
 Caps ShardedQueue::caps() const {
   return {.exact_global_order = false,
+          .queue_scope = false,
+          .ties_between_accounts = false,
           .wake_latency_bound_ms = leases_.look_ms(),
           .fairness_bound = kTurnsPerShard * static_cast<uint32_t>(shards_.count()),
           .turns_told = kTurnsTold,
@@ -19,6 +21,7 @@ Caps ShardedQueue::caps() const {
           .exports = true,
           .tells_timers = true,
           .event_horizon_ms = shards_.events_ms(),
+          .payload_bytes_max = kRedisPayloadBytesMax,
           .shards = static_cast<uint32_t>(shards_.count()),
           .pool_slack = static_cast<uint32_t>(shards_.count()),
           .level = shards_.level()};
