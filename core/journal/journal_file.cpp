@@ -38,6 +38,12 @@ std::optional<uint32_t> parse_between(std::string_view name, std::string_view st
   return static_cast<uint32_t>(*value);
 }
 
+/// Where they are used up it is as on a full disk.
+Result<void> check_number(uint32_t number) {
+  if (number <= kJournalNumberMax) return {};
+  return Error{ErrorKind::later, "journal: has had all files that it may have", ENOSPC};
+}
+
 Result<std::unique_ptr<File>> create_again(Disk& disk, const std::string& name) {
   auto file = disk.open(name, OpenMode::create_new);
   if (file.ok() || file.error().sys != EEXIST) return file;
@@ -164,7 +170,7 @@ bool is_temporary_name(std::string_view name) {
 
 Result<void> make_journal_file(Disk& disk, const FileHeader& header, uint64_t bytes) {
   FQ_ASSERT(header.key.number > 0);
-  FQ_ASSERT(header.key.number <= kJournalNumberMax);
+  FQ_TRY(check_number(header.key.number));
   FQ_ASSERT(bytes >= kFirstRecordOffset);
   const std::string name = journal_file_name(header.key.number);
   const std::string temporary = temporary_name(header.key.number);
@@ -181,7 +187,7 @@ Result<void> make_journal_file(Disk& disk, const FileHeader& header, uint64_t by
 
 Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHeader& header) {
   FQ_ASSERT(header.key.number > old_number);
-  FQ_ASSERT(header.key.number <= kJournalNumberMax);
+  FQ_TRY(check_number(header.key.number));
   const std::string name = journal_file_name(header.key.number);
   const std::string temporary = temporary_name(header.key.number);
   FQ_TRY(check_free(disk, name));

@@ -10,8 +10,8 @@
 namespace fq {
 
 inline constexpr const char* kJournalDirectory = "journal";
-inline constexpr uint32_t kJournalNumberMax =
-    INT32_MAX;  // far away; keeps "the next number" from overflowing
+/// Keeps "the next number" from overflowing. Far away: 2^31 files of 512 KiB are a petabyte of records.
+inline constexpr uint32_t kJournalNumberMax = INT32_MAX;
 
 /// The number of "7.fqj"; none for any other spelling ("07.fqj", "+7.fqj", "7.fqj~").
 std::optional<uint32_t> parse_journal_name(std::string_view name);

@@ -20,6 +20,7 @@
 namespace fq {
 namespace {
 
+/// At its most a count stays: begun again it would say that there were few.
 template <class Count, uint32_t kOpens>
 void bump(Txn& txn, Shared<Count, kOpens>& field) {
   if (field != std::numeric_limits<Count>::max()) add_to(txn, field, 1);
@@ -78,7 +79,7 @@ void note_run(Txn& txn, const Region& region, const Message& message, int64_t no
 
 void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
   add_to(txn, region.root.counters.buried, 1);
-  add_to(txn, tenant.buried, 1);
+  bump(txn, tenant.buried);
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
     bump(txn, entry.crashes);
   } else {
     add_to(txn, counted ? region_.root.counters.retried : region_.root.counters.released, 1);
-    add_to(txn, counted ? tenant.retried : tenant.released, 1);
+    bump(txn, counted ? tenant.retried : tenant.released);
   }
   if (sleeps) return Dependents(region_).enter_suspended(txn, message, now_ms), false;
   const bool last = counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max;
@@ -232,7 +233,7 @@ void Messages::expire(Txn& txn, SlotIndex index) const {
   if (!was_idle) Costs(region_).note_idle(txn, message.entry.tenant, over_ms);
   put(txn, extra.flags, extra.flags | kExtraExpired);
   add_to(txn, region_.root.counters.expired, 1);
-  add_to(txn, message.tenant.expired, 1);
+  bump(txn, message.tenant.expired);
   states.enter_dead(txn, message, over_ms);
 }
 
@@ -273,7 +274,7 @@ void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, co
     add_to(txn, counters.left, 1);
   } else {
     add_to(txn, counters.cancelled, 1);
-    add_to(txn, tenant.cancelled, 1);
+    bump(txn, tenant.cancelled);
   }
   const SlotState from = state_of(entry);
   if (has_extra(entry)) KeptSteps(region_).drop(txn, message);

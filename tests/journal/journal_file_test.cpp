@@ -4,6 +4,7 @@
 // System.
 #include <cerrno>
 // fq, this room.
+#include "core/journal/journal_name.h"
 #include "tests/journal/journal_writer.h"
 
 using namespace fq;
@@ -53,6 +54,20 @@ TEST_CASE("a file without records is opened by either copy of its header") {
   }
   REQUIRE(file->write_at(0, std::vector<std::byte>(kFileHeaderBytes)).ok());
   CHECK(open_journal_file(disk, kFirst.key).error().kind == ErrorKind::bad_data);
+}
+
+TEST_CASE("a file behind the last number is refused as on a full disk") {
+  FakeDisk disk = empty_disk();
+  const FileHeader last{{kJournalNumberMax, 1}, 5};
+  const FileHeader behind{{kJournalNumberMax + 1, 1}, 5};
+  REQUIRE(make_journal_file(disk, last, kBytes).ok());
+  for (const Result<void>& refused :
+       {make_journal_file(disk, behind, kBytes), recycle_journal_file(disk, kJournalNumberMax, behind)}) {
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().kind == ErrorKind::later);
+    CHECK(refused.error().sys == ENOSPC);
+  }
+  CHECK(names(disk) == 1);
 }
 
 TEST_CASE("a file that cannot be made leaves nothing behind") {

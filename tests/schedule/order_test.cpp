@@ -94,6 +94,35 @@ TEST_CASE("the queue's attempts hold for messages without their own") {
   CHECK(q.give_back(1, true));
 }
 
+TEST_CASE("counts of a message and of a tenant that have reached their most stay there") {
+  ScheduleFixture q;
+  q.push("a");
+  const auto set_to_most = [&](const Shared<uint32_t>& count) {
+    q.change([&](Schedule&, Txn& txn) { txn.set(const_cast<Shared<uint32_t>&>(count), UINT32_MAX); });
+  };
+  set_to_most(q.entry(1).deliveries);
+  const Tenant& tenant = q.tenant("a");
+  for (const Shared<uint32_t>* each :
+       {&tenant.retried, &tenant.released, &tenant.buried, &tenant.expired, &tenant.cancelled})
+    set_to_most(*each);
+  q.lease();
+  q.give_back(1, true);
+  q.lease();
+  q.give_back(1, false);
+  q.lease();
+  q.bury(1);
+  CHECK(q.entry(1).deliveries == UINT32_MAX);
+  q.change([&](Schedule& s, Txn& txn) {
+    s.messages().finish(txn, q.slot(1), RecordType::cancelled, {9, q.now, 77});
+  });
+  q.add({.tenant = "a", .extra = true, .ttl_ms = 5});
+  CHECK(q.wait_until(q.now + 5) == 1);
+  for (const uint32_t each : {tenant.retried.get(), tenant.released.get(), tenant.buried.get(),
+                              tenant.expired.get(), tenant.cancelled.get()})
+    CHECK(each == UINT32_MAX);
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("counts say what happened") {
   ScheduleFixture q;
   q.push("a", 4);

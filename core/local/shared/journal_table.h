@@ -11,6 +11,7 @@
 #include <optional>
 // fq, below us.
 #include "core/journal/codec.h"
+#include "core/journal/journal_name.h"
 // fq, this room.
 #include "core/local/shared/store.h"
 
@@ -70,7 +71,10 @@ class JournalTable {
   /// and for `kept` more.
   bool has_room(uint64_t bytes, uint64_t kept) const;
   bool has_ready() const { return header_.newest_file > header_.current_file; }
-  bool is_full() const { return header_.newest_file - header_.oldest_file + 2 >= kJournalFilesMax; }
+  bool is_full() const {
+    return header_.newest_file - header_.oldest_file + 2 >= kJournalFilesMax ||
+           header_.newest_file >= kJournalNumberMax;
+  }
   uint64_t journal_bytes() const;  // of all files
 
   /// Records behind the tail go to the next ready file. Needs: has_ready().

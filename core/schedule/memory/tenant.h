@@ -89,7 +89,7 @@ struct Tenant : TenantFront {
   using Noted = TenantFront;
   Shared<uint64_t> hash;     // of its path
   Shared<int64_t> timer_ms;  // in the heap: parked until, or time to look whether it is idle
-  Shared<uint32_t> retried, released, buried, expired, cancelled;
+  Shared<uint32_t> retried, released, buried, expired, cancelled;  // at its most each of them stays
   Shared<uint32_t> parent;
   Shared<uint32_t> chain;  // next in its index bucket, or next free
   Shared<uint32_t> name;   // text of its whole path

@@ -39,7 +39,8 @@ struct LeaseTerms {
   const auto queues =
       static_cast<uint16_t>(terms.attempts_max != 0 ? terms.attempts_max : standard_attempts(is_command));
   if ((entry.flags & kEntryOwnAttempts) == 0) opened.set(&Entry::attempts_max, queues);
-  add_to(opened, &Entry::deliveries, 1);
+  // At its most it stays: 0 is said of what was never delivered.
+  if (__builtin_expect(entry.deliveries != UINT32_MAX, 1)) add_to(opened, &Entry::deliveries, 1);
   add_to(open_sums(txn, region.root), region.root.counters.popped, 1);
   const Opened<Tenant> leaf = region.open(txn, tenant);
   add_to(leaf, &Tenant::popped, 1);
