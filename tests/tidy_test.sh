@@ -8,6 +8,7 @@
 #   - no TODO or FIXME; every header opens by saying what it owns
 #   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
 #   - a variable that is read is in a manual
+#   - the steps of each call of the door are counted
 #   - a test with threads says so
 # usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
 set -u
@@ -220,6 +221,17 @@ check_environment() {
   done
 }
 
+# Each call of the door is made in a row of the tables of steps, but for those to which a queue in files knows one answer.
+check_steps() {
+  local call
+  grep -hoE '^  virtual Result<.*> [a-z_]+\(' core/api/queue.h core/api/schedules.h core/api/steps.h |
+    grep -oE '[a-z_]+\($' | sort -u | while read -r call; do
+    case $call in 'policy_check(' | 'policy_version(') continue ;; esac
+    grep -qE "(door\(\)|schedules\(s\)|\)|other)(\.|->)${call%(}\(" tests/process/steps_*.cpp tests/process/steps_*.h ||
+      echo "core/api: $call) has no row in tests/process/steps_test.cpp or steps_beside_test.cpp"
+  done
+}
+
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
   find tests/local tests/api tests/worker tests/redis -name '*_test.cpp' | sort | xargs awk '
@@ -241,6 +253,7 @@ check_threads() {
   check_planted_bugs
   check_counts
   check_environment
+  check_steps
   check_threads
 } >"$breaches"
 if [ -s "$breaches" ]; then

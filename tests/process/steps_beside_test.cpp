@@ -1,5 +1,5 @@
 // steps_beside_test - the same as steps_test, of calls that are not made for every message: schedules, steps
-// of jobs, edits, exports, what has ended, who works.
+// and output of jobs, edits, exports, what has ended, who works; and of a queue as a whole.
 #include "tests/process/steps_rows.h"
 
 #ifdef FQ_FAULT_POINTS
@@ -48,6 +48,44 @@ void set_schedule(Scene& s, size_t i, const char* spec) {
 }
 /// Of n messages as many hundredths of schedules.
 size_t schedules_of(const Scene& s) { return s.n / 100; }
+void load_schedules(Scene& s, size_t count) {
+  std::vector<ScheduleDefinition> all(count);
+  for (size_t i = 0; i < count; ++i) {
+    all[i].name = "f" + std::to_string(i);
+    all[i].spec = "every 1h";
+    all[i].message.payload = as_bytes("x");
+  }
+  REQUIRE(schedules(s).load(all).ok());
+}
+
+/// A run of one more message, which is followed to its end.
+void run_and_follow(Scene& s) {
+  const std::string text = "what it says";
+  s.q.push("y", Durability::lazy, "run");
+  const LeaseReply leased = s.q.lease_from(s.door(), {.hold = Hold::duration, .tenant = "run"});
+  const Delivery& job = leased.deliveries.at(0);
+  const std::shared_ptr<RunOutput> run = s.door().run_output(job, {1'000}).value();
+  REQUIRE(run->open().ok());
+  run->write(Channel::out, text);
+  run->close();
+  const std::unique_ptr<OutputFollower> follower = s.door().follow(job.id, {}).value();
+  JobOutput output;
+  output.keep_ms = 60'000;
+  output.run = run;
+  CHECK(s.q.settle(s.door(), {.receipt = job.receipt, .output = &output}) == SettleStatus::ok);
+  std::string seen;
+  for (FollowStep step = follower->next({}).value(); step.what != FollowStep::What::ended;
+       step = follower->next({}).value())
+    seen += step.bytes;
+  CHECK(seen == text);
+}
+
+PushStatus push_one(Scene& s, NewMessage message) {
+  message.payload = as_bytes("x");
+  const auto pushed = s.door().push({&message, 1}, {.durability = Durability::lazy});
+  REQUIRE(pushed.ok());
+  return pushed->items.at(0).status;
+}
 
 std::vector<Group> message_groups() {
   return {
@@ -65,6 +103,7 @@ std::vector<Group> message_groups() {
            {"begin_call", Grows::no, [](Scene& s) { REQUIRE(s.door().begin_call("t").ok()); }},
            {"follow", Grows::no, [](Scene& s) { REQUIRE(s.door().follow(s.ids[s.n / 2], {}).ok()); }},
            {"policy_kept", Grows::no, [](Scene& s) { REQUIRE(s.door().policy_kept().ok()); }},
+           {"origin", Grows::no, [](Scene& s) { CHECK_FALSE(s.door().origin()->empty()); }},
            {"exported", Grows::no, [](Scene& s) { CHECK(s.door().exported(s.ids[s.n / 2])->has_value()); }},
            {"import_messages", Grows::no,
             [](Scene& s) {
@@ -76,9 +115,29 @@ std::vector<Group> message_groups() {
             [](Scene& s) {
               CHECK(s.door().edit(s.ids[s.n / 2], {.payload = as_bytes("y")}).value() == SettleStatus::ok);
             }},
+           {"push --debounce", Grows::no,
+            [](Scene& s) {
+              const NewMessage message{.tenant = "t7", .debounce = "d", .quiet_ms = 60'000};
+              CHECK(push_one(s, message) == PushStatus::accepted);
+              CHECK(push_one(s, message) == PushStatus::debounced);
+            }},
+           {"push --after", Grows::no,
+            [](Scene& s) {
+              CHECK(push_one(s, {.tenant = "t7", .after = {s.ids[s.n / 2]}}) == PushStatus::accepted);
+            }},
+           {"run_output, follow", Grows::no, run_and_follow},
+           {"pop --grouped", Grows::with_queue, [](Scene& s) { s.lease_groups(1); }},
            {"check --repair", Grows::with_queue,
             [](Scene& s) { REQUIRE(s.door().check({.repair = true}).ok()); }},
+           {"backup", Grows::with_queue, [](Scene& s) { s.back_up(); }},
+           {"queue rename", Grows::no, [](Scene& s) { s.rename(); }},
+           {"queue remove", Grows::no, [](Scene& s) { s.remove(); }},
        }},
+  };
+}
+
+std::vector<Group> told_groups() {
+  return {
       {"ended, and told of",
        [](Scene& s) {
          s.q.set_policy({.sync = SyncMode::lazy, .retention_ms = 3'600'000});
@@ -113,7 +172,7 @@ std::vector<Group> schedule_groups() {
          for (size_t i = 0; i < schedules_of(s); ++i) set_schedule(s, i, "every 1h");
        },
        {
-           {"list", Grows::with_queue,
+           {"schedule list", Grows::with_queue,
             [](Scene& s) {
               const size_t seen = count_pages([&](Cursor& from) {
                 const SchedulePage page = schedules(s).list(from, Scene::kPage).value();
@@ -122,12 +181,14 @@ std::vector<Group> schedule_groups() {
               });
               CHECK(seen == schedules_of(s));
             }},
-           {"get", Grows::no, [](Scene& s) { CHECK(schedules(s).get("s7")->has_value()); }},
-           {"pause", Grows::no, [](Scene& s) { CHECK(schedules(s).pause("s7", true).value()); }},
-           {"resume", Grows::no, [](Scene& s) { CHECK(schedules(s).pause("s7", false).value()); }},
-           {"run", Grows::no, [](Scene& s) { CHECK(schedules(s).run("s7")->has_value()); }},
-           {"set", Grows::no, [](Scene& s) { set_schedule(s, 7, "every 2h"); }},
-           {"remove", Grows::no, [](Scene& s) { CHECK(schedules(s).remove("s7").value()); }},
+           {"schedule show", Grows::no, [](Scene& s) { CHECK(schedules(s).get("s7")->has_value()); }},
+           {"schedule pause", Grows::no, [](Scene& s) { CHECK(schedules(s).pause("s7", true).value()); }},
+           {"schedule resume", Grows::no, [](Scene& s) { CHECK(schedules(s).pause("s7", false).value()); }},
+           {"schedule run", Grows::no, [](Scene& s) { CHECK(schedules(s).run("s7")->has_value()); }},
+           {"schedule set", Grows::no, [](Scene& s) { set_schedule(s, 7, "every 2h"); }},
+           {"schedule remove", Grows::no, [](Scene& s) { CHECK(schedules(s).remove("s7").value()); }},
+           {"schedules of the file", Grows::with_queue, [](Scene& s) { load_schedules(s, schedules_of(s)); }},
+           {"none of the file", Grows::with_queue, [](Scene& s) { load_schedules(s, 0); }},
            {"what is due", Grows::with_queue,
             [](Scene& s) {
               s.q.clock.advance(3'700'000);
@@ -151,24 +212,24 @@ std::vector<Group> job_groups() {
          s.lease_all();
        },
        {
-           {"begin and keep", Grows::no,
+           {"step", Grows::no,
             [](Scene& s) {
               const StepBegin begun = s.door().steps()->begin(s.receipts[0], "one", nullptr).value();
               REQUIRE(begun.turn);
               REQUIRE(s.door().steps()->keep(s.receipts[0], "one", as_bytes("out")).ok());
             }},
-           {"push", Grows::no,
+           {"step --push", Grows::no,
             [](Scene& s) {
               const NewMessage child{.tenant = "t0", .payload = as_bytes("x")};
               REQUIRE(s.door().steps()->push(s.receipts[0], "two", child).ok());
             }},
-           {"list", Grows::no,
+           {"step --list", Grows::no,
             [](Scene& s) {
               CHECK(s.door().steps()->list(MessageId{s.receipts[0].parts()->id})->has_value());
             }},
-           {"wait", Grows::no,
+           {"step --wait", Grows::no,
             [](Scene& s) { REQUIRE(s.door().steps()->wait(s.receipts[0], "three", {}).ok()); }},
-           {"sleep", Grows::no,
+           {"step --sleep", Grows::no,
             [](Scene& s) { REQUIRE(s.door().steps()->sleep(s.receipts[1], "four", 5'000, 0).ok()); }},
        }},
   };
@@ -176,10 +237,15 @@ std::vector<Group> job_groups() {
 
 }  // namespace
 
+std::vector<Group> groups_beside() {
+  std::vector<Group> all;
+  for (const auto& some : {message_groups(), told_groups(), schedule_groups(), job_groups()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
 TEST_CASE("what is beside messages costs no more than they do, and holds the lock for no longer", "[steps]") {
-  check_steps(message_groups());
-  check_steps(schedule_groups());
-  check_steps(job_groups());
+  check_steps(groups_beside());
 }
 
 }  // namespace fq::test

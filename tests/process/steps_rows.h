@@ -43,6 +43,10 @@ struct Group {
   std::vector<Row> rows;
 };
 
+/// The rows of steps_test and of steps_beside_test.
+std::vector<Group> groups();
+std::vector<Group> groups_beside();
+
 struct Measured {
   uint64_t steps = 0;
   uint64_t shared = 0;  // of these, of housekeeping

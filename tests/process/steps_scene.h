@@ -47,6 +47,12 @@ struct Scene {
       for (Delivery& each : reply.deliveries) receipts.push_back(std::move(each.receipt));
     }
   }
+  /// Whole groups, until there are at least so many.
+  void lease_groups(size_t want) {
+    LeaseReply reply =
+        q.lease_from(door(), {.want = want, .hold = Hold::duration, .hold_ms = 600'000, .grouped = true});
+    for (Delivery& each : reply.deliveries) receipts.push_back(std::move(each.receipt));
+  }
   void settle_all(Verdict verdict, int64_t delay_ms = 0) {
     for (size_t from = 0; from < receipts.size(); from += 512) {
       std::vector<Settle> batch;
@@ -56,14 +62,34 @@ struct Scene {
     }
     receipts.clear();
   }
+  std::string spool() const { return std::filesystem::path(q.path("../..")).lexically_normal().string(); }
   /// One to another queue of the spool; what was on its way before is looked for.
   void move() {
     OpenOptions options;
     options.create = true;
     options.clock = &q.clock;
-    const std::filesystem::path spool = q.path("../..");
-    REQUIRE(open_queue({spool.lexically_normal().string(), "other"}, options).ok());
+    REQUIRE(open_queue({spool(), "other"}, options).ok());
     REQUIRE(door().move({&ids.back(), 1}, {.to = "other", .tenant = {}}).ok());
+  }
+  void back_up() const {
+    const std::string copy = std::filesystem::path(spool() + "/../copy").lexically_normal().string();
+    REQUIRE(fq::back_up(spool(), {.directory = copy, .queue = {}, .interrupt = nullptr}).ok());
+  }
+  /// Renamed, and opened under that name; and back.
+  void rename() {
+    q.close();
+    REQUIRE(rename_queue({spool(), "default"}, "renamed").ok());
+    OpenOptions options;
+    options.clock = &q.clock;
+    REQUIRE(open_queue({spool(), "renamed"}, options).ok());
+    REQUIRE(rename_queue({spool(), "renamed"}, "default").ok());
+    q.reopen();
+  }
+  /// The queue goes with all that it has, and an empty one takes its place.
+  void remove() {
+    q.close();
+    REQUIRE(remove_queue({spool(), "default"}).ok());
+    q.reopen();
   }
   size_t peek(std::optional<State> state, size_t most, const std::string& of = {}) {
     size_t seen = 0;

@@ -1,7 +1,8 @@
 // steps_test - what a call costs grows with what it does, and no hold of the state lock grows with the queue.
 //
 // Counted is what is looked at (core/base/step_count.h), so the tests know no clock. Each row is a call, or
-// the calls that a command makes, on a queue of n messages; a new call of the door is a new row.
+// the calls that a command makes, on a queue of n messages; a new call of the door is a new row, which
+// tests/tidy_test.sh asks for, and steps_commands_test has the rows of each command.
 #include "tests/process/steps_rows.h"
 
 // System.
@@ -296,6 +297,8 @@ std::vector<Group> policy_groups() {
   };
 }
 
+}  // namespace
+
 std::vector<Group> groups() {
   std::vector<Group> all;
   for (const auto& some : {ready_groups(), tenant_groups(), timed_groups(), leased_groups(), ended_groups(),
@@ -303,8 +306,6 @@ std::vector<Group> groups() {
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at more in a longer queue",
           "[steps]") {
