@@ -256,7 +256,7 @@ TEST_CASE("in random lives the journal is never larger than its bound") {
     INFO("FQ_SEED=" << seed + i);
     Life life(seed + i);
     if (i % 3 == 0) life.with_floods();  // which take most of the time
-    life.live(2'500);
+    life.live(1'500);
     life.end();
   }
 }
