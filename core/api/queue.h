@@ -356,8 +356,8 @@ class Queue {
   /// Gives back what of the journal is not needed, as far as that gains something.
   virtual Result<CompactReport> compact() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Any process may call it,
-  /// and none of fq's does: to lease, to wait for a message and to end one does as much. It is for a program
-  /// that has the time now and not later.
+  /// and none of fq's does: to lease, to wait for a message and to end one does as much, and so does a push
+  /// that finds no room. It is for a program that has the time now and not later.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
   // Null: the engine has none.
   virtual Schedules* schedules() { return nullptr; }

@@ -60,6 +60,23 @@ TEST_CASE(
   CHECK(median(took_ms) < 500);
 }
 
+TEST_CASE("a consumer that waits does the housekeeping that a killed one left undone") {
+  Spool spool;
+  spool.policy("sync = \"lazy\"");
+  for (int i = 0; i < 4; ++i) spool.says({"push", "--lines"}, lines_of_60k(100));
+  while (spool.door()->stats({}).value().rows.at(0).ready > 0)
+    spool.fq_killed_at("compaction.low:1", {"pop", "-n", "400"});
+  const auto bytes = [&] {
+    uint64_t all = 0;
+    for (const std::string& file : spool.journal_files()) all += std::filesystem::file_size(file);
+    return all;
+  };
+  REQUIRE(bytes() > 16 * 1024 * 1024);
+  CHECK(spool.fq({"pop", "--wait=1s"}).exit == 75);
+  CHECK(bytes() <= 8 * 1024 * 1024);
+  spool.check_clean();
+}
+
 TEST_CASE("a leader killed anywhere hands the flush to whoever waits for it") {
   for (const char* point : {"flush.taken:1", "flush.written:1", "flush.syncing:1", "flush.synced:1",
                             "flush.servable:1", "flush.applied:1", "flush.unlocked:1"}) {
