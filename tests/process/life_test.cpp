@@ -81,8 +81,14 @@ class CrowdedLife {
   std::string some_policy() {
     const char* orders[] = {"priority", "fifo", "key"};
     const char* costs[] = {"turns", "bytes", "time"};
-    return "lock_timeout = \"20s\"\norder = \"" + std::string(orders[below(3)]) + "\"\nfair_by = \"" +
-           costs[below(3)] + "\"";
+    std::string text = "lock_timeout = \"20s\"\norder = \"" + std::string(orders[below(3)]) +
+                       "\"\nfair_by = \"" + costs[below(3)] + "\"\n";
+    if (below(4) == 0) text += "linger = \"200ms\"\nbatch = 10\n";
+    if (below(2) == 0) {
+      text += "[queue.\"*\".tenant.\"t" + std::to_string(below(7)) + "\"]\nmax_messages = ";
+      text += std::to_string(20 + below(200));
+    }
+    return text;
   }
 
   /// Workers for some milliseconds; the last of a rage end by themselves. The disk may fill up meanwhile.
@@ -159,7 +165,8 @@ class CrowdedLife {
 
   /// Messages, keys and settings; nothing else is in the journal.
   uint64_t live_bytes() const {
-    return ledger_->live_bytes + ledger_->keys * kKeyBytes + (kLifeTenants + 1) * kSettingBytes;
+    return ledger_->live_bytes + (ledger_->keys + kLifeImports) * kKeyBytes +
+           (kLifeTenants + 1) * kSettingBytes;
   }
 
   /// What was told, against what is there; from now on both are known of all.

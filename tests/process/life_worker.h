@@ -1,5 +1,5 @@
-// life_worker - one process of a crowded life: it does everything there is, at random, until it has done
-// enough or is killed.
+// life_worker - one process of a crowded life: it does most of what there is, at random, until it has done
+// enough or is killed. (Moves and schedules make messages that the ledger does not know: tests/local/life.h.)
 #pragma once
 
 // System.
@@ -12,6 +12,7 @@ namespace fq::test {
 
 inline constexpr uint64_t kLifeTenants = 60;
 inline constexpr uint64_t kLifeKeyHoldMs = 3'600'000;
+inline constexpr uint64_t kLifeImports = 2'000;
 
 class LifeWorker {
  public:
@@ -78,7 +79,9 @@ class LifeWorker {
 
   void step() {
     const uint64_t dice = below(1'000);
-    if (dice < 400) return push();
+    if (dice < 380) return push();
+    if (dice < 390) return import();
+    if (dice < 400) return edit();
     if (dice < 880) return serve();
     // What is kicked may have to be written as a push is.
     if (dice < 905)
@@ -125,12 +128,54 @@ class LifeWorker {
     }
   }
 
+  static std::string payload_of(uint64_t number, size_t bytes) {
+    std::string payload = std::to_string(number) + "." + std::to_string(bytes) + ".";
+    payload.resize(std::max(bytes, payload.size()), 'p');
+    return payload;
+  }
+
+  /// Of another queue's messages; one that came before is not taken in again.
+  void import() {
+    ExportedMessage message;
+    const uint64_t number = ledger_.numbers.fetch_add(1);
+    message.id = MessageId{1 + below(kLifeImports)};
+    message.tenant = tenant_of(below(kLifeTenants));
+    message.payload = payload_of(number, 30 + below(800));
+    message.since_wall_ms = message.pushed_at_wall_ms = system_clock().wall_ms();
+    const auto reply = queue_.import_messages({&message, 1}, "elsewhere");
+    if (!was_accepted("import", reply)) return;
+    if (reply->error) return static_cast<void>(was_accepted("import", Result<void>(*reply->error)));
+    if (reply->items[0].what == ImportResult::What::imported) ledger_.is_accepted(number);
+  }
+
+  /// A message keeps its number.
+  void edit() {
+    const auto page = queue_.peek({.tenant = tenant_of(below(kLifeTenants))}, {}, 1);
+    if (!did("peek", page) || page->messages.empty() || !page->messages[0].payload) return;
+    const uint64_t number = std::strtoull(page->messages[0].payload->c_str(), nullptr, 10);
+    const std::string payload = payload_of(number, 30 + below(below(10) == 0 ? 20'000 : 800));
+    MessagePatch patch;
+    patch.payload = as_bytes(payload);
+    patch.priority = static_cast<int32_t>(below(4)) - 1;
+    was_accepted("edit", queue_.edit(page->messages[0].id, patch));
+  }
+
+  /// What its job does once: some bytes that are kept with it, and a message of its own.
+  void step_of(const Receipt& receipt) {
+    Steps& steps = *queue_.steps();
+    was_accepted("step", steps.keep(receipt, "r", as_bytes(payload_of(0, below(100)))));
+    const uint64_t number = ledger_.numbers.fetch_add(1);
+    const std::string payload = payload_of(number, 30 + below(800));
+    const std::string tenant = tenant_of(below(kLifeTenants));
+    const auto pushed =
+        steps.push(receipt, "p" + std::to_string(number), {.tenant = tenant, .payload = as_bytes(payload)});
+    if (was_accepted("step", pushed) && pushed->receipt == SettleStatus::ok) ledger_.is_accepted(number);
+  }
+
   std::string_view text(std::string of) { return texts_.emplace_back(std::move(of)); }
 
   void describe(NewMessage& it, uint64_t number, size_t bytes, bool is_alone) {
-    std::string payload = std::to_string(number) + "." + std::to_string(bytes) + ".";
-    payload.resize(std::max(bytes, payload.size()), 'p');
-    it.payload = as_bytes(text(std::move(payload)));
+    it.payload = as_bytes(text(payload_of(number, bytes)));
     it.tenant = text(tenant_of(below(kLifeTenants)));
     it.priority = static_cast<int32_t>(below(4)) - 1;
     if (below(4) == 0) it.key = text("key " + std::to_string(below(100)));
@@ -192,6 +237,7 @@ class LifeWorker {
       if (dice >= 96 && dice < 98) verdict.verdict = Verdict::bury;
       if (verdict.verdict == Verdict::retry || verdict.verdict == Verdict::bury) verdict.stderr_tail = error;
       if (dice < 4) verdict.output = &output;
+      if (below(50) == 0) step_of(each.receipt);
       if (dice == 98) did("extend", queue_.extend(std::span(&each.receipt, 1), 2 * kLeaseMs));
       if (verdict.verdict == Verdict::ack) ledger_.may_go(its);
       numbers.push_back(its);
