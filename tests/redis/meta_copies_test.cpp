@@ -194,7 +194,7 @@ TEST_CASE("no queue is removed or renamed while a copy would stay, and it is use
   push_one(*c.open(), "t", "x");
   c.cluster.node(kLast).stop();
   CHECK(kind_of(c.engine.remove(c.location())) == ErrorKind::later);
-  CHECK(kind_of(c.engine.rename(c.location(), "q0")) == ErrorKind::later);
+  CHECK(kind_of(c.engine.rename(c.location(), "other")) == ErrorKind::later);
   CHECK(answered(c.engine.list(c.location().spool)) == std::vector{c.queue});
   CHECK(answered(c.open()->select({}, {}, 9)).ids.size() == 1);
   c.cluster.node(kLast).go_on();
