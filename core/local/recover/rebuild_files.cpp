@@ -1,6 +1,4 @@
-// rebuild_files - a rebuild's dealings with the journal's files: damage kept and told, unused files removed,
-// and the file chosen that the queue goes on in.
-#include "core/local/recover/attachment.h"
+#include "core/local/recover/rebuild_files.h"
 
 // System.
 #include <algorithm>
@@ -61,15 +59,15 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
 
 }  // namespace
 
-Result<void> Attachment::set_aside(uint32_t number, std::string what) {
-  Result<std::string> aside = set_file_aside(*disk_, number);
+Result<void> RebuildFiles::set_aside(uint32_t number, std::string what) {
+  Result<std::string> aside = set_file_aside(disk(), number);
   if (!aside.ok() && aside.error().sys != ENOENT) return std::move(aside).error();
   if (aside.ok()) what.append("; kept as ").append(*aside);
-  notices_.push_back(std::move(what));
+  notice(std::move(what));
   return {};
 }
 
-Result<void> Attachment::report_damage(const ScanResult& scan) {
+Result<void> RebuildFiles::report_damage(const ScanResult& scan) {
   for (const JournalDamage& damage : scan.damage) {
     const auto file = std::find_if(scan.files.begin(), scan.files.end(), [&](const JournalFile& each) {
       return each.key.number == damage.file_number;
@@ -80,60 +78,60 @@ Result<void> Attachment::report_damage(const ScanResult& scan) {
       FQ_TRY(set_aside(damage.file_number, std::move(notice)));
       continue;
     }
-    const Result<KeptDamage> kept = keep_damage(*disk_, damage);
+    const Result<KeptDamage> kept = keep_damage(disk(), damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
     if (kept.ok()) notice += described(damage, *kept);
     if (damage.offset == 0 && kept.ok() && file->header_lost) {
-      FQ_TRY(write_header_anew(*disk_, FileHeader{file->key, clock_.wall_ms()}));
+      FQ_TRY(write_header_anew(disk(), FileHeader{file->key, clock().wall_ms()}));
       notice.append("; written anew");
     }
-    notices_.push_back(std::move(notice));
+    grip_.notice(std::move(notice));
   }
   return {};
 }
 
-Result<void> Attachment::remove_unusable(const ScanResult& scan) {
+Result<void> RebuildFiles::remove_unusable(const ScanResult& scan) {
   // Not in use, though old bytes in them might still parse; our own temporary names. One that is damage, too,
   // was set aside.
-  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
+  for (const std::string& name : scan.leftovers) FQ_TRY(disk().remove("journal/" + name));
   for (const JournalFile& file : scan.stale) {
-    Result<void> removed = disk_->remove(journal_file_name(file.key.number));
+    Result<void> removed = disk().remove(journal_file_name(file.key.number));
     if (!removed.ok() && removed.error().sys != ENOENT) return removed;
   }
   return {};
 }
 
 /// With nothing that was made by somebody else, or is only a header, in its way.
-Result<void> Attachment::make_file(const FileKey& key) {
-  const FileHeader header{key, clock_.wall_ms()};
-  Result<void> made = make_journal_file(*disk_, header, kYoungFileBytes);
+Result<void> RebuildFiles::make_file(const FileKey& key) {
+  const FileHeader header{key, clock().wall_ms()};
+  Result<void> made = make_journal_file(disk(), header, kYoungFileBytes);
   if (made.ok() || made.error().sys != EEXIST) return made;
   FQ_TRY(set_aside(key.number, journal_file_name(key.number) + ": is not a journal file of this queue"));
-  return make_journal_file(*disk_, header, kYoungFileBytes);
+  return make_journal_file(disk(), header, kYoungFileBytes);
 }
 
-Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
+Result<void> RebuildFiles::choose(Store& store, const ScanResult& scan) {
   SegmentHeader& header = store.header();
   JournalTable table(header);
   // Before anybody rests on the tail, it is made durable.
   for (const JournalFile& file : scan.files) {
     if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
-    FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(*disk_, file.key));
+    FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(disk(), file.key));
     if (opened != nullptr) FQ_TRY(write_again(*opened, file, scan.durable_position));
   }
   uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
   const uint32_t last_used = newest;
   for (const JournalFile& file : scan.ready) {
     if (file.key.number == newest + 1) {
-      if (file.older_format) FQ_TRY(write_header_anew(*disk_, FileHeader{file.key, clock_.wall_ms()}));
+      if (file.older_format) FQ_TRY(write_header_anew(disk(), FileHeader{file.key, clock().wall_ms()}));
       Txn txn = store.begin();
       table.add_ready(txn, file.key, file.file_bytes);
       txn.commit();
       newest = file.key.number;
     } else if (file.key.number < last_used || file.key.number > newest) {
       // Passed over when another file was opened, or behind a number that is gone.
-      FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
+      FQ_TRY(disk().remove(journal_file_name(file.key.number)));
     }
   }
   const uint64_t room = scan.files.empty() ? 0 : table.current_room();
@@ -146,10 +144,10 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
     Result<void> made = make_file(key);
     // On a full disk a queue that can go on in its last file may still be drained.
     if (!made.ok() && !go_on && room >= kRoomToDrain && is_disk_full(made.error())) {
-      if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));
+      if (!scan.clean_end) FQ_TRY(wipe_torn_end(disk(), scan.files.back()));
       // Each copy of a header lies in a sector of its own, so that one of them is whole at any moment.
       if (older_format)
-        FQ_TRY(write_header_anew(*disk_, FileHeader{scan.files.back().key, clock_.wall_ms()}));
+        FQ_TRY(write_header_anew(disk(), FileHeader{scan.files.back().key, clock().wall_ms()}));
       go_on = true;
     }
     if (!made.ok() && go_on) break;

@@ -6,6 +6,7 @@
 #include "core/engine/interruption.h"
 #include "core/journal/read_record.h"
 // fq, this room.
+#include "core/local/recover/new_segment.h"
 #include "core/local/shared/apply.h"
 #include "core/local/shared/needs.h"
 

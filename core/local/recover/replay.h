@@ -20,9 +20,6 @@ struct Replayed {
   bool has_clock = false;
 };
 
-/// Makes an empty queue's structures in zeroed memory (the phase stays `making`).
-Result<void> initialise_segment(Store& store);
-
 /// Stream positions at which a replay stops: those of a live queue at one moment. Its messages come after
 /// their record is durable, everything else with the record.
 struct ReplayUntil {
@@ -40,8 +37,5 @@ void follow_clock(Store& store, int64_t wall_minus_boot_ms, int64_t now_wall_ms)
 /// The effect of a boot: leases are void without counting an attempt, and timers keep their wall time, but
 /// none waits longer than it still had to when the machine went down.
 void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_t wall_minus_boot_ms);
-
-/// Makes the arrays room for `need`; for a store that no other process sees.
-Result<void> grow_alone(Store& store, const Need& need);
 
 }  // namespace fq

@@ -1,8 +1,4 @@
-// rescue - the end of a segment: what it alone holds goes to the journal before another one is made from that.
-//
-// Records that are whole are written to the files that they belong to, or to another one where those failed. What
-// cannot be written is told: nobody who waits for it is answered.
-#include "core/local/recover/attachment.h"
+#include "core/local/recover/rescue.h"
 
 // System.
 #include <algorithm>
@@ -56,9 +52,9 @@ Result<bool> write_once_more(File& file, const FilePlace& from, uint64_t positio
 
 }  // namespace
 
-Result<void> Attachment::retire_old() {
-  SegmentHeader& old = store_->header();
-  if (owes_another_file(old) || was_cut_short(old)) salvage_once_more(*store_);
+Result<void> Rescue::retire() {
+  SegmentHeader& old = grip_.store()->header();
+  if (owes_another_file(old) || was_cut_short(old)) salvage_once_more(*grip_.store());
   // All three, by rank: nobody makes a file, leads or changes anything while the old segment ends.
   std::array<RobustMutex*, 3> locks = {&old.compaction, &old.flush, &old.state};
   size_t held = 0;
@@ -66,16 +62,16 @@ Result<void> Attachment::retire_old() {
     const Taken taken = locks[held]->take(kRetireWaitMs);
     if (taken == Taken::owner_died && locks[held] == &old.state) {
       // Undone where that is possible; the journal decides anyway.
-      undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
+      undo_rollback(grip_.store()->memory().base(), grip_.store()->memory().mapped_bytes(), old.undo);
     }
     if (taken == Taken::owner_died) locks[held]->consistent();
     if (taken != Taken::clean && taken != Taken::owner_died) break;
   }
   const bool has_all = held == locks.size();
   if (has_all) {
-    Result<void> rescued = rescue_ring(*store_);
+    Result<void> rescued = rescue_ring(*grip_.store());
     old.phase.store(Phase::retired, std::memory_order_release);
-    if (!rescued.ok()) notices_.push_back(rescued.error().text);
+    if (!rescued.ok()) notice(rescued.error().text);
   }
   const int holder = has_all ? 0 : locks[held]->holder();
   while (held > 0) locks[--held]->unlock();
@@ -88,24 +84,24 @@ Result<void> Attachment::retire_old() {
 }
 
 /// Files failed in a row, and none was tried after them: one that can be made now may take what they did not.
-void Attachment::salvage_once_more(Store& old) {
-  Gate gate(old, clock_, object());
-  OpenFiles files(*disk_);
-  Flusher flusher(gate, files, *lock_file_);
+void Rescue::salvage_once_more(Store& old) {
+  Gate gate(old, clock(), object());
+  OpenFiles files(disk());
+  Flusher flusher(gate, files, lock_file());
   old.header().sync_failed.store(0, std::memory_order_release);
   // Where it fails too, and in a segment that is damaged, tell_unsaved says what is lost.
   static_cast<void>(flusher.wait_durable(old.header().committed_end.load(std::memory_order_acquire)));
 }
 
-void Attachment::tell_unsaved(uint64_t tail) {
+void Rescue::tell_unsaved(uint64_t tail) {
   const uint64_t end = std::exchange(unsaved_end_, 0);
   if (end <= tail) return;
-  notices_.push_back(object() + ": " + counted(end - tail, "byte") +
-                     " of its journal were in memory only and are lost, with what was accepted and not synced");
+  notice(object() + ": " + counted(end - tail, "byte") +
+         " of its journal were in memory only and are lost, with what was accepted and not synced");
 }
 
 /// Records that are whole go from the ring to their files; the first that is not ends it.
-Result<void> Attachment::rescue_ring(Store& old) {
+Result<void> Rescue::rescue_ring(Store& old) {
   SegmentHeader& header = old.header();
   const uint64_t ring_start = header.ring_start.load(std::memory_order_acquire);
   const uint64_t tail = header.tail;
@@ -114,7 +110,7 @@ Result<void> Attachment::rescue_ring(Store& old) {
   // A file that failed is never synced again: what lies behind durable_end was answered with unknown.
   if (owes_another_file(header)) return {};
   Stream stream(old);
-  OpenFiles files(*disk_);
+  OpenFiles files(disk());
   File* last = nullptr;
   try {
     // What has left the ring lies in one file, which nobody may have synced yet.
@@ -143,7 +139,7 @@ Result<void> Attachment::rescue_ring(Store& old) {
         const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
         ClockRecord clock;
         std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
-        clock.wall_minus_boot_ms = store_->wall_minus_boot_at(at);
+        clock.wall_minus_boot_ms = grip_.store()->wall_minus_boot_at(at);
         const OpenedRecord opened{number, at, record->seq, clock};
         FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
         FQ_TRY(last->sync_data());

@@ -1,13 +1,4 @@
-// smaller_segment - a segment that is too large for its live data, replaced by one that is made from the
-// journal.
-//
-// Under the exclusive lock, so no process is attached, and only where the queue is at rest: all is on disk,
-// nothing is leased, and no rate has tokens to come. The journal is read and never written, and the old
-// segment stays whole and the queue's own until the new one is renamed over it: a process that dies on the
-// way leaves a queue as it was, and a file that the next one to make a segment removes. The generation
-// stays, so it need not be raised for a file that may never come. What the journal does not tell (how the
-// last messages ended, counts, times) is carried over.
-#include "core/local/recover/attachment.h"
+#include "core/local/recover/smaller_segment.h"
 
 // System.
 #include <algorithm>
@@ -22,47 +13,46 @@
 
 namespace fq {
 
-bool Attachment::make_smaller() {
-  Result<LockFile> rebuild_lock = LockFile::open(*disk_, "rebuild", true);
+bool SmallerSegment::make() {
+  Result<LockFile> rebuild_lock = LockFile::open(disk(), "rebuild", true);
   if (!rebuild_lock.ok()) return false;
   const Result<bool> mine = rebuild_lock->try_lock(LockFile::Mode::exclusive);
   if (!mine.ok() || !*mine) return false;
-  lock_file_->unlock();
+  lock_file().unlock();
   // Not kept: the pages of what was replaced are free once it is unmapped, and none of our locks is in it.
-  store_.reset();
-  tried_smaller_ = true;
-  const Result<bool> alone = lock_file_->try_lock(LockFile::Mode::exclusive);
+  grip_.unmap();
+  was_tried_ = true;
+  const Result<bool> alone = lock_file().try_lock(LockFile::Mode::exclusive);
   if (alone.ok() && *alone) {
     // Only a help: whatever keeps us from it, the queue goes on with what it has.
-    const Result<void> replaced = replace_by_smaller();
-    if (!replaced.ok()) static_cast<void>(disk_->remove(kNewSegment));
+    const Result<void> replaced = replace();
+    if (!replaced.ok()) static_cast<void>(disk().remove(kNewSegment));
   }
-  store_.reset();
-  lock_file_->unlock();
+  grip_.unmap();
+  lock_file().unlock();
   return true;
 }
 
-Result<void> Attachment::replace_by_smaller() {
+Result<void> SmallerSegment::replace() {
   const Error not_now{ErrorKind::later, object() + ": its segment stays as it is", 0};
   // The lock was free for a moment: the process that had it may have removed the queue, or made its segment
   // anew.
-  if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode()))
-    return not_now;
+  if (!grip_.names_own_lock()) return not_now;
   LockIdentity identity;
-  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
-  FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
-  if (found != Found::usable || !segment_is_too_large(store_->header())) return not_now;
+  FQ_TRY_SET(const bool has_identity, lock_file().read(identity));
+  FQ_TRY_SET(const Found found, grip_.map_segment_there(identity, has_identity));
+  if (found != Found::usable || !segment_is_too_large(grip_.store()->header())) return not_now;
   FQ_TRY_SET(const bool at_rest, is_at_rest());
   if (!at_rest) return not_now;
   FQ_POINT("smaller.begin");
   try {
-    FQ_TRY_SET(std::unique_ptr<Store> store, build_smaller(identity));
+    FQ_TRY_SET(std::unique_ptr<Store> store, build(identity));
     if (store == nullptr) return not_now;
     FQ_POINT("smaller.made");
     store->set_private(false);
-    FQ_TRY(disk_->rename(kNewSegment, "segment"));
+    FQ_TRY(disk().rename(kNewSegment, "segment"));
     FQ_POINT("smaller.renamed");
-    store_->header().phase.store(Phase::retired, std::memory_order_release);
+    grip_.store()->header().phase.store(Phase::retired, std::memory_order_release);
   } catch (const RegionDamaged&) {
     // The next process that attaches has it rebuilt.
     return not_now;
@@ -71,16 +61,16 @@ Result<void> Attachment::replace_by_smaller() {
 }
 
 /// Brings the stream to disk. Whether the journal then tells all that lives, and is quickly read.
-Result<bool> Attachment::is_at_rest() {
-  SegmentHeader& header = store_->header();
-  Gate gate(*store_, clock_, object());
-  OpenFiles files(*disk_);
+Result<bool> SmallerSegment::is_at_rest() {
+  SegmentHeader& header = grip_.store()->header();
+  Gate gate(*grip_.store(), clock(), object());
+  OpenFiles files(disk());
   uint64_t end = 0;
   FQ_TRY(gate.locked([&]() -> Result<void> {
     end = header.tail;
     return {};
   }));
-  FQ_TRY(Flusher(gate, files, *lock_file_).wait_durable(end));
+  FQ_TRY(Flusher(gate, files, lock_file()).wait_durable(end));
   bool at_rest = false;
   FQ_TRY(gate.locked([&]() -> Result<void> {
     const JournalSize size(header);
@@ -90,8 +80,8 @@ Result<bool> Attachment::is_at_rest() {
               !size.is_sparse() && gate.stream().table().journal_bytes() <= kQuicklyReplayedBytes;
     return {};
   }));
-  const Schedule& schedule = store_->schedule();
-  at_rest = at_rest && !schedule.policy().is_any_bucket_filling(clock_.boot_ms());
+  const Schedule& schedule = grip_.store()->schedule();
+  at_rest = at_rest && !schedule.policy().is_any_bucket_filling(clock().boot_ms());
   for (std::optional<SlotIndex> slot = schedule.views().next_slot(SlotIndex{0}); at_rest && slot;
        slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
     at_rest = (schedule.messages().entry(*slot).flags & kEntryUnwritten) == 0;
@@ -100,22 +90,22 @@ Result<bool> Attachment::is_at_rest() {
 }
 
 /// None where it would be another queue than the one that is there.
-Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& identity) {
-  const SegmentHeader& old = store_->header();
-  FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
+Result<std::unique_ptr<Store>> SmallerSegment::build(const LockIdentity& identity) {
+  const SegmentHeader& old = grip_.store()->header();
+  FQ_TRY_SET(std::unique_ptr<Store> store, make_segment(grip_, identity));
   SegmentHeader& header = store->header();
   {
     Txn txn = store->begin();
     for (size_t i = 0; i < 2; ++i) txn.set(header.key_secret[i], old.key_secret[i].get());
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store, Holes::refused));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *store, Holes::refused));
   if (!is_same_queue(*store, replayed)) return std::unique_ptr<Store>();
   carry_files(*store);
-  FQ_TRY(take_over_numbers(*store));
+  take_over_numbers(*store, grip_.store());
   FQ_TRY(grow_alone(*store, Need{.messages = old.schedule.outcome_count}));
   Txn txn = store->begin();
-  store->schedule().past().take_over(txn, store_->schedule().past());
+  store->schedule().past().take_over(txn, grip_.store()->schedule().past());
   txn.set(header.id_limit_pending, header.id_limit);
   txn.set(header.serial_limit_pending, header.serial_limit);
   txn.set(header.resealed_end, old.resealed_end.get());
@@ -131,23 +121,23 @@ Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& ide
 
 /// The journal tells the same stream, time and messages, each of them, though perhaps not in the same state:
 /// timers fire as they did, up to the last record.
-bool Attachment::is_same_queue(const Store& store, const Replayed& replayed) const {
+bool SmallerSegment::is_same_queue(const Store& store, const Replayed& replayed) const {
   const SegmentHeader& is = store.header();
-  const SegmentHeader& was = store_->header();
+  const SegmentHeader& was = grip_.store()->header();
   const auto messages = [](const SegmentHeader& header) {
     return header.schedule.entry_supply.used - header.schedule.outcome_count;
   };
   return replayed.scan.damage.empty() && replayed.has_clock &&
-         std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0 &&
+         std::memcmp(replayed.last_boot.boot_id, kernel().boot_id, sizeof kernel().boot_id) == 0 &&
          is.wall_minus_boot_ms == was.wall_minus_boot_ms && is.tail == was.tail &&
          is.schedule.counts.leased == 0 && messages(is) == messages(was) &&
          is.schedule.payload_bytes == was.schedule.payload_bytes;
 }
 
 /// The files are as they are: nothing was opened, made or removed.
-void Attachment::carry_files(Store& store) const {
+void SmallerSegment::carry_files(Store& store) const {
   SegmentHeader& to = store.header();
-  const SegmentHeader& from = store_->header();
+  const SegmentHeader& from = grip_.store()->header();
   Txn txn = store.begin();
   for (uint32_t i = 0; i < kJournalFilesMax; ++i) {
     JournalSlot& slot = to.files[i];
