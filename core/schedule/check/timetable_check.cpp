@@ -1,5 +1,6 @@
-// check_timetable - the invariants of schedules (N1, N2), for schedule_faults.
-#include "core/schedule/check/check.h"
+#include "core/schedule/check/timetable_check.h"
+
+// fq, this room.
 #include "core/schedule/order/timetable.h"
 
 namespace fq {
@@ -25,7 +26,7 @@ uint64_t listed(const Region& region, const RecurringList& list, uint32_t flag) 
 
 }  // namespace
 
-void Checker::check_timetable() {
+void TimetableCheck::check() {
   const ScheduleRoot& root = region_.root;
   const Timetable timetable(region_);
   uint64_t used = 0, due = 0, refused = 0, paused = 0, bytes = 0;
@@ -34,7 +35,7 @@ void Checker::check_timetable() {
     const Recurring& recurring = timetable.at(i);
     if (!timetable.is_used(i)) continue;
     ++used;
-    text_cells_ += text_cells(text_length(region_, recurring.name));
+    tally_.text_cells += text_cells(text_length(region_, recurring.name));
     bytes += recurring.record_bytes;
     expect(timetable.find(timetable.name_of(i, name)) == i, "N1: a schedule that its name does not find", i);
     const bool timed = recurring.heap_place != kNoIndex;
@@ -44,7 +45,7 @@ void Checker::check_timetable() {
     const int places = (timed ? 1 : 0) + (is_due ? 1 : 0) + (is_refused ? 1 : 0);
     const bool waits = !is_paused && recurring.next_wall_ms != kNever;
     expect(places == (waits ? 1 : 0), "N2: a schedule that waits in no place, or in two", i);
-    timers_ += timed ? 1u : 0u;
+    tally_.timers += timed ? 1u : 0u;
     due += is_due ? 1u : 0u;
     refused += is_refused ? 1u : 0u;
     paused += is_paused ? 1u : 0u;

@@ -1,10 +1,11 @@
-// check_waits - the invariants of waits (W1, W2, W3), for schedule_faults.
-#include "core/schedule/check/check.h"
+#include "core/schedule/check/waits_check.h"
+
+// fq, this room.
 #include "core/schedule/order/waits.h"
 
 namespace fq {
 
-void Checker::check_waits() {
+void WaitsCheck::check() {
   const ScheduleRoot& root = region_.root;
   uint64_t waits = 0, linked = 0;
   std::vector<uint32_t> of_dependency(root.dependency_supply.high_water, 0);

@@ -1,10 +1,11 @@
-// check_keys - the invariants of unique keys (E2, E3), for schedule_faults.
-#include "core/schedule/check/check.h"
+#include "core/schedule/check/keys_check.h"
+
+// fq, this room.
 #include "core/schedule/order/unique_keys.h"
 
 namespace fq {
 
-void Checker::check_keys() {
+void KeysCheck::check() {
   const ScheduleRoot& root = region_.root;
   uint64_t of_messages = 0;
   for (uint32_t i = 0; i < root.entry_supply.high_water; ++i) {
@@ -40,7 +41,7 @@ void Checker::check_keys() {
   }
   if (held != root.held_keys) fault("E3: held keys are counted wrongly");
   if (of_messages + ended != root.key_supply.used) fault("E2: used keys are counted wrongly");
-  timers_ += ended;
+  tally_.timers += ended;
 }
 
 }  // namespace fq
