@@ -4,7 +4,7 @@
 #   - includes point down only: each room includes the rooms below it and itself, and inside a large room
 #     each folder those below it and itself
 #   - CONTRIBUTING.md draws each folder
-#   - no file has more than 400 lines, no function more than 70
+#   - no file has more than 400 lines, no function more than 70, no class stands in more than two .cpp files
 #   - no TODO or FIXME; every header opens by saying what it owns
 #   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
 #   - a variable that is read is in a manual
@@ -168,6 +168,18 @@ check_functions() {
     }'
 }
 
+# A class that is cut over files is as large as they are together.
+check_classes() {
+  find core cli -name '*.cpp' | sort | xargs awk '
+    /^[^ \t\/#}]/ && !/;$/ && match($0, /[A-Z][A-Za-z]+(<[^<>]*>)?::~?[a-z_A-Z]+\(/) {
+      name = substr($0, RSTART, RLENGTH)
+      sub(/[<:].*/, "", name)
+      if ((name, FILENAME) in seen) next
+      seen[name, FILENAME]
+      if (++count[name] == 3) print FILENAME ":" FNR ": " name " stands in a third file, two are the limit"
+    }'
+}
+
 check_files() {
   find core cli tests \( -name '*.h' -o -name '*.cpp' -o -name '*.sh' \) | sort | xargs awk '
     FNR == 401 { print FILENAME ":401: a file has 400 lines at most" }
@@ -248,6 +260,7 @@ check_threads() {
   check_picture
   check_type_names
   check_cycles
+  check_classes
   check_functions
   check_files
   check_planted_bugs
