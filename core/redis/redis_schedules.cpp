@@ -179,7 +179,7 @@ Result<void> RedisSchedules::load(std::span<const ScheduleDefinition> definition
   const std::string count = std::to_string(kSchedulesPerCall);
   for (std::string last;;) {
     FQ_TRY_SET(const Look page, look(std::array<std::string_view, 3>{"schedules", last, count}));
-    for (const Seen& each : page.found) {
+    for (const DueSchedule& each : page.found) {
       last = each.name;
       // One that changes meanwhile is found by the next load, or is none of the file's any more.
       if (each.record && each.record->of_file && !names.contains(each.name))
@@ -195,7 +195,7 @@ Result<SchedulePage> RedisSchedules::list(const Cursor& from, size_t n) {
   std::string last = from.text;
   while (page.schedules.size() < n) {
     FQ_TRY_SET(const Look some, look(std::array<std::string_view, 3>{"schedules", last, count}));
-    for (const Seen& each : some.found) {
+    for (const DueSchedule& each : some.found) {
       last = each.name;
       if (!each.record) return unreadable(each.name);
       page.schedules.push_back(info_of(each.name, *each.record, some.now_wall_ms));
@@ -256,7 +256,7 @@ Result<bool> RedisSchedules::remove(std::string_view name) {
   return changed_by_others(name);
 }
 
-Result<Reply> RedisSchedules::make(const Seen& seen, int64_t at_wall_ms,
+Result<Reply> RedisSchedules::make(const DueSchedule& seen, int64_t at_wall_ms,
                                    std::vector<std::string_view> words) {
   std::optional<ScheduledMessage> made = read_schedule_message(seen.record->message);
   if (!made) return unreadable(seen.name);
@@ -295,7 +295,7 @@ Result<void> RedisSchedules::defer(std::string_view name, int64_t until_wall_ms)
   return {};
 }
 
-Result<void> RedisSchedules::run_one(const Seen& seen, int64_t now_wall_ms) {
+Result<void> RedisSchedules::run_one(const DueSchedule& seen, int64_t now_wall_ms) {
   using What = ScheduleTimes::Decision::What;
   if (!seen.record) return defer(seen.name, now_wall_ms + kUnreadableMs);
   const ScheduleRecord& record = *seen.record;
@@ -328,7 +328,7 @@ Result<void> RedisSchedules::run_one(const Seen& seen, int64_t now_wall_ms) {
 
 Result<void> RedisSchedules::run_due() {
   FQ_TRY_SET(const Look due, look(std::array<std::string_view, 1>{"schedules_due"}));
-  for (const Seen& each : due.found) FQ_TRY(run_one(each, due.now_wall_ms));
+  for (const DueSchedule& each : due.found) FQ_TRY(run_one(each, due.now_wall_ms));
   return {};
 }
 

@@ -32,12 +32,12 @@ class RedisSchedules final : public Schedules {
   Result<void> run_due();
 
  private:
-  struct Seen {
+  struct DueSchedule {
     std::string name;
     std::optional<ScheduleRecord> record;  // none: it cannot be read
   };
   struct Look {
-    std::vector<Seen> found;
+    std::vector<DueSchedule> found;
     int64_t now_wall_ms = 0;
   };
   Result<Look> look(std::span<const std::string_view> words);
@@ -48,10 +48,10 @@ class RedisSchedules final : public Schedules {
   /// False: another change came first.
   Result<bool> put(std::string_view name, const ScheduleRecord& record, int64_t due_wall_ms, bool told);
   Result<bool> take_out(std::string_view name, const ScheduleRecord& record);
-  Result<void> run_one(const Seen& seen, int64_t now_wall_ms);
+  Result<void> run_one(const DueSchedule& seen, int64_t now_wall_ms);
   Result<void> defer(std::string_view name, int64_t until_wall_ms);
   /// The answer of the server's program to `words` and the message that is made for this time.
-  Result<Reply> make(const Seen& seen, int64_t at_wall_ms, std::vector<std::string_view> words);
+  Result<Reply> make(const DueSchedule& seen, int64_t at_wall_ms, std::vector<std::string_view> words);
 
   Shard& shard_;
   RedisPolicy& policy_;

@@ -125,7 +125,7 @@ Result<void> Housekeeper::make_ready_file() {
   // Whoever is refused does first what could make room, whether it is due or not.
   keeping_ = true;
   CompactReport report;
-  static_cast<void>(give_back_all(report));
+  static_cast<void>(drop_unneeded_files(report));
   keeping_ = false;
   if (report.files_gone == 0) return made;
   return file_maker_.make(newest);

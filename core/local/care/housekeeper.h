@@ -56,7 +56,7 @@ class Housekeeper final : public Upkeep, private Linked {
   enum class Given { gone, kept };
   Result<CompactReport> compact();
   /// `gives_up_lost`: a message that cannot be read keeps no file where it is.
-  Result<Given> give_back_oldest(CompactReport& report, bool gives_up_lost);
+  Result<Given> drop_oldest_file(CompactReport& report, bool gives_up_lost);
 
  private:
   Result<bool> do_housework(Housework work);
@@ -65,7 +65,7 @@ class Housekeeper final : public Upkeep, private Linked {
   Result<void> carry_pinned(Pin SegmentHeader::*what, Some&& some);
   Result<bool> shrink();
   // housekeeper_compact.cpp
-  Result<void> give_back_all(CompactReport& report);
+  Result<void> drop_unneeded_files(CompactReport& report);
   Result<void> leave_current_file();
   Result<void> copy_all_of_oldest(CompactReport& report, bool gives_up_lost);
   bool compaction_gains(uint32_t last);

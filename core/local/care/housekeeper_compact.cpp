@@ -77,7 +77,7 @@ Result<void> Housekeeper::copy_all_of_oldest(CompactReport& report, bool gives_u
   return link_.wait_all_durable();
 }
 
-Result<Housekeeper::Given> Housekeeper::give_back_oldest(CompactReport& report, bool gives_up_lost) {
+Result<Housekeeper::Given> Housekeeper::drop_oldest_file(CompactReport& report, bool gives_up_lost) {
   uint32_t number = 0;
   bool current = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -114,7 +114,7 @@ Result<Housekeeper::Given> Housekeeper::give_back_oldest(CompactReport& report, 
 }
 
 /// All files up to the one that is written now, as far as that gains something.
-Result<void> Housekeeper::give_back_all(CompactReport& report) {
+Result<void> Housekeeper::drop_unneeded_files(CompactReport& report) {
   uint32_t last = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     last = header().current_file;
@@ -124,7 +124,7 @@ Result<void> Housekeeper::give_back_all(CompactReport& report) {
     bool gains = false;
     FQ_TRY(locked([&]() -> Result<void> { return gains = compaction_gains(last), Result<void>(); }));
     if (!gains) return {};
-    FQ_TRY_SET(const Given given, give_back_oldest(report, true));
+    FQ_TRY_SET(const Given given, drop_oldest_file(report, true));
     if (given == Given::kept) return {};
   }
 }
@@ -136,7 +136,7 @@ Result<CompactReport> Housekeeper::compact() {
     report.bytes_before = stream().table().journal_bytes();
     return {};
   }));
-  FQ_TRY(give_back_all(report));
+  FQ_TRY(drop_unneeded_files(report));
   FQ_TRY(keep_house());
   // Where a record cannot be read nobody knows whose they are.
   if (report.messages_unreadable == 0) {

@@ -60,8 +60,8 @@ Result<void> Repairer::keep_out_of_use(uint32_t file) {
 }
 
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
-Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
-                                         CompactReport& compacted, std::vector<std::string>& made) {
+Result<void> Repairer::drop_damaged_files(const Checked& found, uint32_t last, CheckReport& report,
+                                          CompactReport& compacted, std::vector<std::string>& made) {
   for (const JournalDamage& damage : found.damage) {
     FQ_TRY_SET(KeptDamage kept, keep_damage(disk(), damage));
     report.repairs.add(described(damage) + described(damage, kept));
@@ -77,7 +77,7 @@ Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, Ch
     FQ_TRY(locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
     if (oldest > last) break;
     FQ_TRY(unless_interrupted(interrupt_));
-    FQ_TRY_SET(const Housekeeper::Given given, housekeeper_.give_back_oldest(compacted, false));
+    FQ_TRY_SET(const Housekeeper::Given given, housekeeper_.drop_oldest_file(compacted, false));
     if (given == Housekeeper::Given::gone) continue;
     ++kept;
     FQ_TRY(cancel_unreadable(report));
@@ -90,7 +90,7 @@ Result<void> Repairer::set_damage_aside(const Checked& found, uint32_t last, Che
   const CountedLines before = report.repairs;
   const uint64_t cancelled = report.messages_cancelled;
   CompactReport compacted;
-  Result<void> done = give_back_damaged(found, last, report, compacted, ours);
+  Result<void> done = drop_damaged_files(found, last, report, compacted, ours);
   if (done.ok() && compacted.messages_moved > 0)
     report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   // A full disk, say. While every file is still there the copies of what is damaged in them only take room.

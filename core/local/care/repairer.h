@@ -35,8 +35,8 @@ class Repairer : private Linked {
 
  private:
   Result<void> keep_out_of_use(uint32_t file);
-  Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
-                                 CompactReport& compacted, std::vector<std::string>& made);
+  Result<void> drop_damaged_files(const Checked& found, uint32_t last, CheckReport& report,
+                                  CompactReport& compacted, std::vector<std::string>& made);
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
   Result<bool> cancel_one(const Compactor::InOldest& lost, CheckReport& report);
   Result<void> cancel_unreadable(CheckReport& report);

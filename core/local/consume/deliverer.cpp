@@ -15,7 +15,7 @@ Result<void> Deliverer::deliver(std::span<TakenMessage> taken, LeaseReply& reply
     Result<void> delivered = deliver_one(taken[i], memory, reply);
     if (delivered.ok()) continue;
     // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
-    give_back(taken.subspan(i));
+    return_leases(taken.subspan(i));
     // What could be read is served; the next lease meets the fault again, and says it.
     return reply.deliveries.empty() ? std::move(delivered) : Result<void>();
   }
@@ -48,7 +48,7 @@ Result<void> Deliverer::deliver_one(TakenMessage& one, PayloadMemory& memory, Le
   return {};
 }
 
-void Deliverer::give_back(std::span<const TakenMessage> taken) {
+void Deliverer::return_leases(std::span<const TakenMessage> taken) {
   std::vector<Settle> items(taken.size());
   for (size_t i = 0; i < taken.size(); ++i) {
     items[i].receipt = Receipt(taken[i].id, taken[i].serial, mark(), taken[i].slot);

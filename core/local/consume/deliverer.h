@@ -19,7 +19,7 @@ class Deliverer : private Linked {
 
  private:
   Result<void> deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply);
-  void give_back(std::span<const TakenMessage> taken);
+  void return_leases(std::span<const TakenMessage> taken);
   Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
 
   MessageReader& messages_;

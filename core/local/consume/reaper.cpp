@@ -191,7 +191,7 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
     const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     if (slept)
-      events_.give_back(*held, gate().now());
+      events_.return_lease(*held, gate().now());
     else
       events_.append(type, *held, gate().now());
     FQ_POINT("reap.returned");

@@ -129,7 +129,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       done = events_.append(type, std::span(judged.slots).first(count), detail, now,
                             std::span(judged.verdicts).first(count), std::span(judged.settles).first(count));
     }
-    for (size_t i = 0; i < judged.sleeping; ++i) events_.give_back(judged.sleepers[i], now);
+    for (size_t i = 0; i < judged.sleeping; ++i) events_.return_lease(judged.sleepers[i], now);
     settled = done < count ? judged.places[done] : group.size();
     if (done < count) blobs.resize(judged.blobs_before[done]);
     // A retry may have been the last; of the others what was judged holds.

@@ -108,8 +108,8 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
     message.crashes = record.crashes;
     message.pushed_at_wall_ms = record.pushed_wall_ms;
     tell_error(record, message);
-    FQ_TRY(tell_payload(record.message, message));
-    FQ_TRY_SET(const bool steps_told, tell_steps(id, message));
+    FQ_TRY(emit_payload(record.message, message));
+    FQ_TRY_SET(const bool steps_told, emit_steps(id, message));
     if (steps_told) return std::optional(std::move(message));
   }
   ExportedMessage message;
@@ -118,7 +118,7 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
   return std::optional(std::move(message));
 }
 
-Result<void> Exporter::tell_payload(const MessageItem& item, ExportedMessage& message) {
+Result<void> Exporter::emit_payload(const MessageItem& item, ExportedMessage& message) {
   if (!item.blob) {
     message.payload = as_text(item.payload);
     return {};
@@ -131,22 +131,22 @@ Result<void> Exporter::tell_payload(const MessageItem& item, ExportedMessage& me
 }
 
 /// False: a record of one lies elsewhere by now.
-Result<bool> Exporter::tell_steps(MessageId id, ExportedMessage& message) {
-  std::vector<SeenStep> seen;
+Result<bool> Exporter::emit_steps(MessageId id, ExportedMessage& message) {
+  std::vector<StepSnapshot> seen;
   FQ_TRY_SET(const bool there, steps_.see_all(id, seen));
   if (!there) return false;
   std::reverse(seen.begin(), seen.end());
-  for (const SeenStep& each : seen) {
+  for (const StepSnapshot& each : seen) {
     StoredStep stored;
     FQ_TRY_SET(const bool readable, steps_.read(each, stored));
     if (!readable) reader().forget();
     if (!readable) return false;
-    FQ_TRY(tell_step(stored, message));
+    FQ_TRY(emit_step(stored, message));
   }
   return true;
 }
 
-Result<void> Exporter::tell_step(const StoredStep& stored, ExportedMessage& message) {
+Result<void> Exporter::emit_step(const StoredStep& stored, ExportedMessage& message) {
   const SteppedRecord& record = stored.record;
   ExportedStep step;
   step.name = record.name;
@@ -166,14 +166,14 @@ Result<void> Exporter::tell_step(const StoredStep& stored, ExportedMessage& mess
     if (!output.ok()) return std::move(output).error();
     step.output = std::move(output).value();
   }
-  FQ_TRY(tell_children(message.wait_failed, step));
+  FQ_TRY(emit_children(message.wait_failed, step));
   message.steps.push_back(std::move(step));
   return {};
 }
 
 /// Those of a wait that have ended are no more than how they did. Of one that nobody remembers it was noted
 /// when it ended, with the message that waits.
-Result<void> Exporter::tell_children(bool wait_failed, ExportedStep& step) {
+Result<void> Exporter::emit_children(bool wait_failed, ExportedStep& step) {
   return locked([&]() -> Result<void> {
     std::erase_if(step.ids, [&](MessageId id) {
       if (schedule().messages().find(id)) return false;

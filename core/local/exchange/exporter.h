@@ -17,10 +17,10 @@ class Exporter : private Linked {
   Result<std::optional<ExportedMessage>> tell(MessageId id);
 
  private:
-  Result<void> tell_payload(const MessageItem& item, ExportedMessage& message);
-  Result<bool> tell_steps(MessageId id, ExportedMessage& message);
-  Result<void> tell_step(const StoredStep& stored, ExportedMessage& message);
-  Result<void> tell_children(bool wait_failed, ExportedStep& step);
+  Result<void> emit_payload(const MessageItem& item, ExportedMessage& message);
+  Result<bool> emit_steps(MessageId id, ExportedMessage& message);
+  Result<void> emit_step(const StoredStep& stored, ExportedMessage& message);
+  Result<void> emit_children(bool wait_failed, ExportedStep& step);
 
   StepReader steps_;
 };

@@ -258,7 +258,7 @@ Result<bool> EventReader::emit_set(const RecordHeader& header, Bytes body, const
 }
 
 /// Of a record that tells all of a message. False: the page is full.
-bool EventReader::tell_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
+bool EventReader::emit_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
                              EventPage& page) {
   EventLog& log = events_.log();
   Event event;
@@ -304,7 +304,7 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
     case BodyKind::moved:
       EventPast::learn_tenants(header, body, log);
       if (header.type == RecordType::moved) return true;
-      if (const auto arrived = decode_moved(body)) return tell_whole(header, *arrived, request, page);
+      if (const auto arrived = decode_moved(body)) return emit_whole(header, *arrived, request, page);
       return true;
     case BodyKind::replaced:
       if (const auto replaced = decode_replaced(body)) {
@@ -321,7 +321,7 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
     case BodyKind::edited:
       if (const auto edited = decode_edited(body)) {
         log.by_id.set(number(edited->now.id), log.owner_of(edited->now.message));
-        return tell_whole(header, edited->now, request, page);
+        return emit_whole(header, edited->now, request, page);
       }
       return true;
     case BodyKind::stepped:

@@ -35,7 +35,7 @@ class EventReader : private Linked {
   Result<bool> emit_set(const RecordHeader& header, Bytes body, const EventRequest& request, EventPage& page);
   Result<bool> emit_stepped(const RecordHeader& header, Bytes body, const EventRequest& request,
                             EventPage& page);
-  bool tell_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
+  bool emit_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
                   EventPage& page);
   Result<bool> emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);

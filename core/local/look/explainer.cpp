@@ -45,7 +45,7 @@ ServedBy served_by(Preview::By by) {
 
 Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
   Explanation found;
-  Seen seen;
+  NodeSnapshot seen;
   std::optional<Snapshot> snapshot;
   std::optional<Outcome> outcome;
   std::array<uint64_t, kWaitsMax> waits;
@@ -79,7 +79,7 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
     return std::optional(std::move(found));
   }
   found.state = snapshot->state;
-  tell_state(*snapshot, std::span(waits).first(waits_count), found);
+  emit_state(*snapshot, std::span(waits).first(waits_count), found);
   tell(seen, found);
   if (found.state == State::ready && !found.place) {
     FQ_TRY(count_ahead(found));
@@ -93,7 +93,7 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
 
 Result<std::optional<Explanation>> Explainer::of_tenant(const std::string& path) {
   Explanation found;
-  Seen seen;
+  NodeSnapshot seen;
   bool there = false;
   FQ_TRY(locked([&]() -> Result<void> {
     gate().fire_timers(gate().now());
@@ -104,14 +104,14 @@ Result<std::optional<Explanation>> Explainer::of_tenant(const std::string& path)
   }));
   if (!there) return std::optional<Explanation>();
   tell(seen, found);
-  tell_counts(seen, found);
+  emit_counts(seen, found);
   FQ_TRY(find_running({&found, 1}));
   FQ_TRY(scan_rivals(found));
   return std::optional(std::move(found));
 }
 
 Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t n) {
-  std::vector<SeenNext> seen(std::min(n, kNextMax));
+  std::vector<NextSnapshot> seen(std::min(n, kNextMax));
   size_t count = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     count = 0;
@@ -121,7 +121,7 @@ Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t
     Starts starts(schedule().region(), gate().now().boot_ms);
     in_order(*from, seen.size(), starts, [&](SlotIndex slot, bool starts_now, ServedBy by) {
       const Entry& entry = schedule().messages().entry(slot);
-      SeenNext& one = seen[count++];
+      NextSnapshot& one = seen[count++];
       one.id = MessageId{entry.id.get()};
       one.limited = !starts_now;
       one.by = by;
@@ -142,7 +142,7 @@ Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t
 }
 
 Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
-  std::vector<Seen> seen(kBlockedMax);
+  std::vector<NodeSnapshot> seen(kBlockedMax);
   uint64_t blocked = 0;
   FQ_TRY(in_parts([&] { return schedule().tenants().nodes_end(); },
                   [&](uint32_t from, uint32_t to) {
@@ -155,13 +155,13 @@ Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply
   for (size_t i = 0; i < std::min<uint64_t>(blocked, seen.size()); ++i) {
     Explanation& one = reply.blocked.emplace_back();
     tell(seen[i], one);
-    tell_counts(seen[i], one);
+    emit_counts(seen[i], one);
   }
   reply.more_blocked = blocked - reply.blocked.size();
   return find_running(reply.blocked);
 }
 
-void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
+void Explainer::see(TenantIndex node, bool with_reasons, NodeSnapshot& seen) {
   const Region& region = schedule().region();
   seen.tenant.filled(schedule().tenants().path_copy(node, seen.tenant.bytes));
   const CountsNow counts = counts_of(region, static_cast<uint32_t>(node));
@@ -170,7 +170,7 @@ void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
   if (!with_reasons) return;
   Blockers(region).each(static_cast<uint32_t>(node), [&](const Blocker& blocker) {
     if (seen.reason_count == seen.reasons.size()) return;
-    SeenReason& reason = seen.reasons[seen.reason_count++];
+    ReasonSnapshot& reason = seen.reasons[seen.reason_count++];
     reason.blocker = blocker;
     reason.until_wall_ms.reset();
     if (blocker.until_ms != kNever) reason.until_wall_ms = store().wall_of(blocker.until_ms);
@@ -180,9 +180,9 @@ void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
   });
 }
 
-void Explainer::tell(const Seen& seen, Explanation& found) {
+void Explainer::tell(const NodeSnapshot& seen, Explanation& found) {
   found.tenant = seen.tenant.text();
-  for (const SeenReason& each : std::span(seen.reasons).first(seen.reason_count)) {
+  for (const ReasonSnapshot& each : std::span(seen.reasons).first(seen.reason_count)) {
     const Blocker& blocker = each.blocker;
     Reason& reason = found.reasons.emplace_back();
     reason.kind = kind_of(blocker.kind);
@@ -195,7 +195,7 @@ void Explainer::tell(const Seen& seen, Explanation& found) {
   }
 }
 
-void Explainer::tell_counts(const Seen& seen, Explanation& found) {
+void Explainer::emit_counts(const NodeSnapshot& seen, Explanation& found) {
   const auto& [ready, delayed, leased, held, dead] = seen.counts;
   found.ready = ready;
   found.delayed = delayed;
@@ -204,7 +204,7 @@ void Explainer::tell_counts(const Seen& seen, Explanation& found) {
   found.dead = dead;
 }
 
-void Explainer::tell_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found) {
+void Explainer::emit_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found) {
   Reason reason;
   if (snapshot.at_wall_ms != 0) reason.until_wall_ms = snapshot.at_wall_ms;
   switch (snapshot.state) {
@@ -281,7 +281,8 @@ void Explainer::find_place(SlotIndex slot, Explanation& found) {
 }
 
 /// Counted in any case, and copied while there is room.
-void Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked) {
+void Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<NodeSnapshot> room,
+                               uint64_t& blocked) {
   const Tenant& tenant = schedule().tenants().at(leaf);
   if (!is_used(tenant) || is_inner(tenant) || tenant.lane.count == 0) return;
   if (!schedule().tenants().is_below(leaf, top) || !schedule().tenants().is_blocked(leaf)) return;

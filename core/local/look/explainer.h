@@ -4,7 +4,7 @@
 // that peek shows tells its place. Only where that is far, its place is worked out: by looking at all
 // messages and tenants, a part of them under each hold of the lock. Between two parts everything may change,
 // even the segment be replaced: only an id or a name is remembered, and is looked for anew. The findings are
-// copied into room that was made before (Seen), and made into texts and lists behind the lock.
+// copied into room that was made before (NodeSnapshot), and made into texts and lists behind the lock.
 #pragma once
 
 // System.
@@ -41,42 +41,42 @@ class Explainer : private Linked {
     uint32_t index = kNoIndex;  // in the part that is looked at; kNoIndex: gone, or nothing more is wanted
   };
   /// A name as it was under the lock.
-  struct SeenName {
+  struct NameSnapshot {
     std::array<char, kTextBytesMax> bytes;
     size_t size = 0;
 
     void filled(std::string_view in_bytes) { size = in_bytes.size(); }
     std::string_view text() const { return {bytes.data(), size}; }
   };
-  struct SeenReason {
+  struct ReasonSnapshot {
     Blocker blocker;
     std::optional<int64_t> until_wall_ms;
-    SeenName name;
+    NameSnapshot name;
   };
   /// A tenant with what keeps it.
-  struct Seen {
-    SeenName tenant;
+  struct NodeSnapshot {
+    NameSnapshot tenant;
     std::array<uint64_t, 5> counts{};  // ready, delayed, leased, held, dead
-    std::vector<SeenReason> reasons = std::vector<SeenReason>(kReasonsMax);
+    std::vector<ReasonSnapshot> reasons = std::vector<ReasonSnapshot>(kReasonsMax);
     size_t reason_count = 0;
   };
-  struct SeenNext {
+  struct NextSnapshot {
     MessageId id{};
     ServedBy by{};
     bool limited = false;
-    SeenName tenant;
+    NameSnapshot tenant;
   };
 
   // explainer.cpp: under one hold of the lock, where only the preview, Starts and in_order allocate
-  void see(TenantIndex node, bool with_reasons, Seen& seen);
+  void see(TenantIndex node, bool with_reasons, NodeSnapshot& seen);
   template <class Visit>
   std::optional<uint64_t> in_order(TenantIndex from, size_t most, Starts& starts, Visit&& visit);
   void find_place(SlotIndex slot, Explanation& found);
-  void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked);
+  void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<NodeSnapshot> room, uint64_t& blocked);
   // and behind it
-  void tell(const Seen& seen, Explanation& found);
-  static void tell_counts(const Seen& seen, Explanation& found);
-  void tell_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found);
+  void tell(const NodeSnapshot& seen, Explanation& found);
+  static void emit_counts(const NodeSnapshot& seen, Explanation& found);
+  void emit_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found);
 
   // explainer_looks.cpp: in parts
   /// Whether it is held by what is held by it.

@@ -127,7 +127,7 @@ Result<void> Explainer::scan_rivals(Explanation& found) {
   bool all_start = true;  // none of them uses up a limit
   for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
     std::optional<Rivals> rivals;
-    SeenName parent;
+    NameSnapshot parent;
     FQ_TRY(in_parts([&] { return schedule().tenants().nodes_end(); },
                     [&](uint32_t from, uint32_t to) {
                       if (from == 0) {

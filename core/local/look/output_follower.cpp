@@ -25,8 +25,8 @@ LocalFollower::~LocalFollower() {
   if (run_ && run_->is_over()) static_cast<void>(shelf_->disk->remove(RunFile::path_of({id_, delivery_})));
 }
 
-Result<LocalFollower::Seen> LocalFollower::look_at_message() {
-  Seen seen;
+Result<LocalFollower::MessageSnapshot> LocalFollower::read_message() {
+  MessageSnapshot seen;
   EndRequest request;
   request.ids = {&id_, 1};
   request.wait_ms = 0;
@@ -62,7 +62,7 @@ Result<FollowStep> LocalFollower::next(const FollowWait& wait) {
       FQ_TRY_SET(const std::optional<FollowStep> step, read_run());
       if (step) return *step;
     }
-    FQ_TRY_SET(const Seen seen, look_at_message());
+    FQ_TRY_SET(const MessageSnapshot seen, read_message());
     FQ_TRY_SET(const std::optional<FollowStep> step, look(seen, wait.only_there));
     if (step) return *step;
     if (wait.interrupt != nullptr && wait.interrupt->raised()) return step_of(What::interrupted);
@@ -79,7 +79,7 @@ Result<FollowStep> LocalFollower::next(const FollowWait& wait) {
 }
 
 /// Where the run that is read has nothing to tell now: the next one, or the end.
-Result<std::optional<FollowStep>> LocalFollower::look(const Seen& seen, bool only_there) {
+Result<std::optional<FollowStep>> LocalFollower::look(const MessageSnapshot& seen, bool only_there) {
   if (run_) return std::optional<FollowStep>();
   FQ_TRY_SET(const bool opened, open_run(seen.deliveries, only_there));
   if (opened) return std::optional(step_of(What::run, Channel::out, delivery_));
@@ -148,7 +148,7 @@ Result<bool> LocalFollower::open_run(uint32_t deliveries, bool only_there) {
 }
 
 /// Of its last run, where we have not read that.
-Result<void> LocalFollower::take_kept(const Seen& seen) {
+Result<void> LocalFollower::take_kept(const MessageSnapshot& seen) {
   if (std::exchange(took_kept_, true)) return {};
   const bool was_read = seen.known ? read_delivery_ == seen.deliveries : read_delivery_ > 0;
   if (was_read) return {};

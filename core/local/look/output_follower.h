@@ -29,19 +29,19 @@ class LocalFollower final : public OutputFollower, private Linked {
 
  private:
   /// The state of the message in the queue.
-  struct Seen {
+  struct MessageSnapshot {
     bool ended = false;
     bool known = true;   // how often it was delivered
     bool moved = false;  // to another queue: nothing of it was to be kept here
     uint32_t deliveries = 0;
     int64_t timer_ms = kNever;
   };
-  Result<std::optional<FollowStep>> look(const Seen& seen, bool only_there);
-  Result<Seen> look_at_message();
+  Result<std::optional<FollowStep>> look(const MessageSnapshot& seen, bool only_there);
+  Result<MessageSnapshot> read_message();
   Result<std::optional<FollowStep>> read_run();
   Result<std::optional<FollowStep>> read_channel(Channel channel);
   Result<bool> open_run(uint32_t deliveries, bool only_there);
-  Result<void> take_kept(const Seen& seen);
+  Result<void> take_kept(const MessageSnapshot& seen);
 
   const Parts parts_;
   const std::shared_ptr<RunShelf> shelf_;  // null: no run can be read, only what is kept

@@ -15,7 +15,7 @@ constexpr size_t kIdsPerLook = 256;  // under one hold of the lock
 }  // namespace
 
 /// A holder as its slot of the segment tells of it.
-struct Roll::Seen {
+struct Roll::AttendeeSnapshot {
   HolderIndex index{};
   ProcessName process;
   Attendance attendance;
@@ -24,15 +24,15 @@ struct Roll::Seen {
   std::optional<int64_t> since_wall_ms;
 };
 
-std::vector<Roll::Seen> Roll::seen() {
-  std::vector<Seen> all;
+std::vector<Roll::AttendeeSnapshot> Roll::seen() {
+  std::vector<AttendeeSnapshot> all;
   all.reserve(kHoldersMax);
   static_cast<void>(locked([&]() -> Result<void> {
     all.clear();
     for (uint32_t i = 0; i < header().holders_used; ++i) {
       const HolderSlot& slot = header().holders[i];
       if (slot.pid == 0) continue;
-      Seen one;
+      AttendeeSnapshot one;
       one.index = static_cast<HolderIndex>(i);
       one.process = {slot.pid, slot.started};
       one.attendance = {slot.slots, slot.messages};
@@ -44,14 +44,14 @@ std::vector<Roll::Seen> Roll::seen() {
     }
     return {};
   }));
-  for (Seen& one : all) {
+  for (AttendeeSnapshot& one : all) {
     if (one.carried)
       one.dead = one.process.started == 0 || process_started(one.process.pid) != one.process.started;
   }
   return all;
 }
 
-Result<std::vector<MessageId>> Roll::held_by(const Seen& holder) {
+Result<std::vector<MessageId>> Roll::held_by(const AttendeeSnapshot& holder) {
   std::vector<MessageId> ids;
   for (bool more = true; more;) {
     ids.reserve(ids.size() + kIdsPerLook);
@@ -82,7 +82,8 @@ Result<std::vector<MessageId>> Roll::held_by(const Seen& holder) {
 }
 
 /// What a dead worker's jobs keep, by the process that keeps it.
-void Roll::add_orphans(const Seen& dead, const std::vector<MessageId>& ids, std::vector<Attendee>& all) {
+void Roll::add_orphans(const AttendeeSnapshot& dead, const std::vector<MessageId>& ids,
+                       std::vector<Attendee>& all) {
   const size_t first = all.size();
   for (const MessageId id : ids) {
     Snapshot held;
@@ -106,7 +107,7 @@ void Roll::add_orphans(const Seen& dead, const std::vector<MessageId>& ids, std:
 
 Result<std::vector<Attendee>> Roll::call() {
   std::vector<Attendee> all;
-  for (const Seen& holder : seen()) {
+  for (const AttendeeSnapshot& holder : seen()) {
     FQ_TRY_SET(std::vector<MessageId> ids, held_by(holder));
     if (holder.dead) {
       add_orphans(holder, ids, all);

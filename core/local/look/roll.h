@@ -14,10 +14,11 @@ class Roll : private Linked {
   Result<std::vector<Attendee>> call();
 
  private:
-  struct Seen;
-  std::vector<Seen> seen();
-  Result<std::vector<MessageId>> held_by(const Seen& holder);
-  void add_orphans(const Seen& dead, const std::vector<MessageId>& ids, std::vector<Attendee>& all);
+  struct AttendeeSnapshot;
+  std::vector<AttendeeSnapshot> seen();
+  Result<std::vector<MessageId>> held_by(const AttendeeSnapshot& holder);
+  void add_orphans(const AttendeeSnapshot& dead, const std::vector<MessageId>& ids,
+                   std::vector<Attendee>& all);
 
   Reaper& reaper_;
 };

@@ -15,9 +15,9 @@ constexpr int kStepReadTries = 64;  // against compaction, which moves records
 
 }  // namespace
 
-SeenStep StepReader::see(uint32_t index) {
+StepSnapshot StepReader::see(uint32_t index) {
   const Step& step = schedule().steps().at(index);
-  SeenStep seen;
+  StepSnapshot seen;
   seen.index = index;
   seen.id = step.id;
   seen.record = step.record;
@@ -28,14 +28,14 @@ SeenStep StepReader::see(uint32_t index) {
   return seen;
 }
 
-bool StepReader::is_unchanged(const SeenStep& seen) {
+bool StepReader::is_unchanged(const StepSnapshot& seen) {
   const KeptSteps steps = schedule().steps();
   if (seen.index >= steps.end() || !steps.is_used(seen.index)) return false;
   const Step& step = steps.at(seen.index);
   return step.id == seen.id && step.record == seen.record;
 }
 
-Result<bool> StepReader::read(const SeenStep& seen, StoredStep& stored) {
+Result<bool> StepReader::read(const StepSnapshot& seen, StoredStep& stored) {
   if (!seen.place) return false;
   FQ_TRY_SET(const bool found,
              reader().read_record(*seen.place, seen.record, seen.written_end, stored.bytes));
@@ -62,7 +62,7 @@ Result<std::string> StepReader::output_of(const StoredStep& stored) {
 }
 
 /// False: there is no such message.
-Result<bool> StepReader::see_all(MessageId id, std::vector<SeenStep>& all) {
+Result<bool> StepReader::see_all(MessageId id, std::vector<StepSnapshot>& all) {
   all.reserve(kStepsPerMessageMax);  // nothing is allocated under the lock
   bool there = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -79,7 +79,7 @@ Result<bool> StepReader::see_all(MessageId id, std::vector<SeenStep>& all) {
 }
 
 Result<std::optional<std::vector<StepInfo>>> StepReader::list(MessageId id) {
-  std::vector<SeenStep> all;
+  std::vector<StepSnapshot> all;
   std::vector<StepInfo> infos;
   for (int attempt = 1;; ++attempt) {
     FQ_TRY_SET(const bool there, see_all(id, all));
@@ -87,7 +87,7 @@ Result<std::optional<std::vector<StepInfo>>> StepReader::list(MessageId id) {
     infos.clear();
     bool whole = true;
     StoredStep stored;
-    for (const SeenStep& seen : all) {
+    for (const StepSnapshot& seen : all) {
       FQ_TRY_SET(const bool readable, read(seen, stored));
       whole = whole && readable;
       if (!readable) continue;

@@ -9,7 +9,7 @@
 namespace fq {
 
 /// A step as the lock showed it.
-struct SeenStep {
+struct StepSnapshot {
   uint32_t index = 0;
   uint64_t id = 0;  // of its message
   uint64_t record = 0;
@@ -30,16 +30,16 @@ class StepReader : private Linked {
   explicit StepReader(Link& link) : Linked(link) {}
 
   /// Needs: the lock, and that the index is of a step.
-  SeenStep see(uint32_t index);
+  StepSnapshot see(uint32_t index);
   /// Nothing was done to it since. Needs: the lock.
-  bool is_unchanged(const SeenStep& seen);
+  bool is_unchanged(const StepSnapshot& seen);
   /// False: its record lies there no more, or cannot be read.
-  Result<bool> read(const SeenStep& seen, StoredStep& stored);
+  Result<bool> read(const StepSnapshot& seen, StoredStep& stored);
   Result<std::string> output_of(const StoredStep& stored);
   /// All of a message, the oldest first, as far as they can be read. None: there is no such message.
   Result<std::optional<std::vector<StepInfo>>> list(MessageId id);
   /// All of a message, the newest first. False: there is no such message.
-  Result<bool> see_all(MessageId id, std::vector<SeenStep>& all);
+  Result<bool> see_all(MessageId id, std::vector<StepSnapshot>& all);
 };
 
 /// Where its steps have outputs in blobs/. Needs: the lock.

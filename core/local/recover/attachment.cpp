@@ -18,7 +18,7 @@ constexpr int kAttachTries = 8;              // against removers and rebuilders 
 Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock,
                                                      Holes holes) {
   std::unique_ptr<Attachment> attachment(new Attachment(location, create, clock, holes));
-  FQ_TRY(attachment->grip_.look_at_kernel());
+  FQ_TRY(attachment->grip_.read_kernel());
   FQ_TRY(attachment->grip_.open_directory());
   FQ_TRY(attachment->attach());
   return attachment;

@@ -54,7 +54,7 @@ class Grip {
   void notice(std::string text) { notices_.push_back(std::move(text)); }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 
-  Result<void> look_at_kernel() { return read_kernel_identity(kernel_); }
+  Result<void> read_kernel() { return read_kernel_identity(kernel_); }
   /// The queue's present directory; made, if it may be.
   Result<void> open_directory();
   /// `lock` of that directory.

@@ -44,7 +44,8 @@ Result<void> ScheduleBook::wait_durable() {
 }
 
 /// Appends it in the place of what was there, or of nothing. False: that has changed meanwhile.
-Result<bool> ScheduleBook::put(const SeenSchedule* there, const ScheduledRecord& record, Purpose purpose) {
+Result<bool> ScheduleBook::put(const ScheduleSnapshot* there, const ScheduledRecord& record,
+                               Purpose purpose) {
   Body& body = purpose == Purpose::care ? carried_body_ : body_;
   encode_scheduled(body, record);
   const Need need = Growth::need_of_schedule(record.name);
@@ -89,7 +90,7 @@ Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of
   PushBatch batch;
   Need unused;  // it is not pushed
   FQ_TRY(batch.prepare(std::span(&definition.message, 1), {}, 0, blobs, unused));
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   StoredSchedule stored;
   for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(definition.name, seen));
@@ -146,8 +147,8 @@ Result<void> ScheduleBook::drop_of_file(std::span<const ScheduleDefinition> kept
   std::set<std::string_view> names;
   for (const ScheduleDefinition& each : kept) names.insert(each.name);
   for (uint32_t from = 0, next = 1; next != 0; from = next) {
-    FQ_TRY_SET(const std::vector<SeenSchedule> some, see_some(from, kSeenPerHold, next));
-    for (const SeenSchedule& seen : some) {
+    FQ_TRY_SET(const std::vector<ScheduleSnapshot> some, see_some(from, kSeenPerHold, next));
+    for (const ScheduleSnapshot& seen : some) {
       if ((seen.flags & kRecurringOfFile) == 0 || names.contains(seen.name())) continue;
       // One that changes meanwhile is found by the next load, or is none of the file's any more.
       FQ_TRY(take_out(seen));
@@ -157,7 +158,7 @@ Result<void> ScheduleBook::drop_of_file(std::span<const ScheduleDefinition> kept
 }
 
 /// False: it has changed meanwhile.
-Result<bool> ScheduleBook::take_out(const SeenSchedule& seen) {
+Result<bool> ScheduleBook::take_out(const ScheduleSnapshot& seen) {
   encode_skipped(body_, RecordType::unscheduled, {seen.name(), 0, 0, Occurrence::none});
   bool done = false;
   FQ_TRY(writer_.write([&]() -> Result<Obstacle> {
@@ -178,7 +179,7 @@ Result<bool> ScheduleBook::take_out(const SeenSchedule& seen) {
 }
 
 Result<bool> ScheduleBook::remove(std::string_view name) {
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));
     if (!there) return false;
@@ -197,7 +198,7 @@ Result<bool> ScheduleBook::remove(std::string_view name) {
 }
 
 Result<bool> ScheduleBook::pause(std::string_view name, bool paused) {
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   StoredSchedule stored;
   for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));
@@ -231,8 +232,8 @@ Result<void> ScheduleBook::pause_all() {
 }
 
 /// Some from there on; `next`: where to go on, 0 at the end.
-Result<std::vector<SeenSchedule>> ScheduleBook::see_some(uint32_t from, size_t n, uint32_t& next) {
-  std::vector<SeenSchedule> some;
+Result<std::vector<ScheduleSnapshot>> ScheduleBook::see_some(uint32_t from, size_t n, uint32_t& next) {
+  std::vector<ScheduleSnapshot> some;
   some.reserve(std::min<size_t>(n, kSeenPerHold));  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
     some.clear();
@@ -248,7 +249,7 @@ Result<std::vector<SeenSchedule>> ScheduleBook::see_some(uint32_t from, size_t n
   return some;
 }
 
-Result<ScheduleInfo> ScheduleBook::describe(const SeenSchedule& seen) {
+Result<ScheduleInfo> ScheduleBook::describe(const ScheduleSnapshot& seen) {
   ScheduleInfo info;
   info.name = seen.name();
   info.paused = (seen.flags & kRecurringPaused) != 0;
@@ -287,8 +288,8 @@ Result<std::vector<std::string>> ScheduleBook::all_names() {
   std::vector<std::string> names;
   uint32_t next = 1;
   for (uint32_t at = 0; next != 0; at = next) {
-    FQ_TRY_SET(const std::vector<SeenSchedule> some, see_some(at, kSeenPerHold, next));
-    for (const SeenSchedule& seen : some) names.emplace_back(seen.name());
+    FQ_TRY_SET(const std::vector<ScheduleSnapshot> some, see_some(at, kSeenPerHold, next));
+    for (const ScheduleSnapshot& seen : some) names.emplace_back(seen.name());
   }
   std::sort(names.begin(), names.end());
   // One that was removed and set again meanwhile may have been seen in two places.
@@ -315,14 +316,14 @@ Result<SchedulePage> ScheduleBook::list(const Cursor& from, size_t n) {
 }
 
 Result<std::optional<ScheduleInfo>> ScheduleBook::get(std::string_view name) {
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   FQ_TRY_SET(const bool there, reader_.find(name, seen));
   if (!there) return std::optional<ScheduleInfo>();
   FQ_TRY_SET(ScheduleInfo info, describe(seen));
   return std::optional(std::move(info));
 }
 
-Result<void> ScheduleBook::carry_one(SeenSchedule& seen) {
+Result<void> ScheduleBook::carry_one(ScheduleSnapshot& seen) {
   StoredSchedule stored;
   FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored));
   if (readable) {
@@ -341,7 +342,7 @@ Result<void> ScheduleBook::carry_one(SeenSchedule& seen) {
 
 Result<void> ScheduleBook::carry() {
   for (bool more = true; more;) {
-    std::vector<SeenSchedule> found;
+    std::vector<ScheduleSnapshot> found;
     found.reserve(kSeenPerHold);
     FQ_TRY(locked([&]() -> Result<void> {
       found.clear();
@@ -363,7 +364,7 @@ Result<void> ScheduleBook::carry() {
       txn.commit();
       return {};
     }));
-    for (SeenSchedule& seen : found) FQ_TRY(carry_one(seen));
+    for (ScheduleSnapshot& seen : found) FQ_TRY(carry_one(seen));
     FQ_POINT("schedules.carried");
   }
   end_ = 0;

@@ -33,13 +33,13 @@ class ScheduleBook : private Linked {
 
  private:
   Result<void> set_one(const ScheduleDefinition& definition, bool of_file);
-  Result<bool> put(const SeenSchedule* there, const ScheduledRecord& record, Purpose purpose);
-  Result<bool> take_out(const SeenSchedule& seen);
+  Result<bool> put(const ScheduleSnapshot* there, const ScheduledRecord& record, Purpose purpose);
+  Result<bool> take_out(const ScheduleSnapshot& seen);
   Result<void> drop_of_file(std::span<const ScheduleDefinition> kept);
-  Result<std::vector<SeenSchedule>> see_some(uint32_t from, size_t n, uint32_t& next);
+  Result<std::vector<ScheduleSnapshot>> see_some(uint32_t from, size_t n, uint32_t& next);
   Result<std::vector<std::string>> all_names();
-  Result<ScheduleInfo> describe(const SeenSchedule& seen);
-  Result<void> carry_one(SeenSchedule& seen);
+  Result<ScheduleInfo> describe(const ScheduleSnapshot& seen);
+  Result<void> carry_one(ScheduleSnapshot& seen);
   Result<void> wait_durable();
 
   Writer& writer_;

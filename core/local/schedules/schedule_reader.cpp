@@ -2,10 +2,10 @@
 
 namespace fq {
 
-SeenSchedule ScheduleReader::see(uint32_t index) {
+ScheduleSnapshot ScheduleReader::see(uint32_t index) {
   const Timetable timetable = schedule().timetable();
   const Recurring& recurring = timetable.at(index);
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   seen.index = index;
   seen.name_bytes = timetable.name_of(index, seen.text).size();
   seen.record = recurring.record;
@@ -22,7 +22,7 @@ SeenSchedule ScheduleReader::see(uint32_t index) {
   return seen;
 }
 
-Result<bool> ScheduleReader::find(std::string_view name, SeenSchedule& seen) {
+Result<bool> ScheduleReader::find(std::string_view name, ScheduleSnapshot& seen) {
   bool found = false;
   FQ_TRY(locked([&]() -> Result<void> {
     const uint32_t index = schedule().timetable().find(name);
@@ -33,7 +33,7 @@ Result<bool> ScheduleReader::find(std::string_view name, SeenSchedule& seen) {
   return found;
 }
 
-bool ScheduleReader::is_unchanged(const SeenSchedule& seen) {
+bool ScheduleReader::is_unchanged(const ScheduleSnapshot& seen) {
   const Timetable timetable = schedule().timetable();
   if (seen.index >= timetable.end() || !timetable.is_used(seen.index)) return false;
   const Recurring& recurring = timetable.at(seen.index);
@@ -42,7 +42,7 @@ bool ScheduleReader::is_unchanged(const SeenSchedule& seen) {
          recurring.last_wall_ms == seen.last_wall_ms && recurring.last == seen.last;
 }
 
-Result<bool> ScheduleReader::read(const SeenSchedule& seen, StoredSchedule& stored) {
+Result<bool> ScheduleReader::read(const ScheduleSnapshot& seen, StoredSchedule& stored) {
   if (!seen.place) return false;
   FQ_TRY_SET(const bool found,
              reader().read_record(*seen.place, seen.record, seen.written_end, stored.bytes));
@@ -56,7 +56,7 @@ Result<bool> ScheduleReader::read(const SeenSchedule& seen, StoredSchedule& stor
   return true;
 }
 
-ScheduledRecord record_now(const StoredSchedule& stored, const SeenSchedule& seen) {
+ScheduledRecord record_now(const StoredSchedule& stored, const ScheduleSnapshot& seen) {
   ScheduledRecord record = stored.record;
   record.paused = (seen.flags & kRecurringPaused) != 0;
   record.of_file = (seen.flags & kRecurringOfFile) != 0;

@@ -7,7 +7,7 @@
 namespace fq {
 
 /// A schedule as the lock showed it.
-struct SeenSchedule {
+struct ScheduleSnapshot {
   uint32_t index = 0;
   std::array<char, kTextBytesMax> text;
   std::string_view name() const { return {text.data(), name_bytes}; }
@@ -37,16 +37,16 @@ class ScheduleReader : private Linked {
   explicit ScheduleReader(Link& link) : Linked(link) {}
 
   /// Needs: the lock, and that the index is one that is used.
-  SeenSchedule see(uint32_t index);
+  ScheduleSnapshot see(uint32_t index);
   /// None of this name: false.
-  Result<bool> find(std::string_view name, SeenSchedule& seen);
+  Result<bool> find(std::string_view name, ScheduleSnapshot& seen);
   /// Nothing was done to it since. Needs: the lock.
-  bool is_unchanged(const SeenSchedule& seen);
+  bool is_unchanged(const ScheduleSnapshot& seen);
   /// False: its record lies there no more, or cannot be read.
-  Result<bool> read(const SeenSchedule& seen, StoredSchedule& stored);
+  Result<bool> read(const ScheduleSnapshot& seen, StoredSchedule& stored);
 };
 
 /// The record brought up to date with what the lock showed.
-ScheduledRecord record_now(const StoredSchedule& stored, const SeenSchedule& seen);
+ScheduledRecord record_now(const StoredSchedule& stored, const ScheduleSnapshot& seen);
 
 }  // namespace fq

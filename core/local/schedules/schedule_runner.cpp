@@ -38,7 +38,7 @@ Result<bool> ScheduleRunner::run_some_due() {
   FQ_TRY(wall_clock_.follow());
   try_refused();
   Result<void> ran;
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   bool due = true;
   for (int runs = 0; due && ran.ok() && runs < kRunAtOnce; ++runs) {
     FQ_TRY_SET(due, see_due(seen));
@@ -69,7 +69,7 @@ void ScheduleRunner::try_refused() {
 }
 
 /// False: none is due.
-Result<bool> ScheduleRunner::see_due(SeenSchedule& seen) {
+Result<bool> ScheduleRunner::see_due(ScheduleSnapshot& seen) {
   bool due = false;
   FQ_TRY(locked([&]() -> Result<void> {
     gate().fire_timers(gate().now());
@@ -81,11 +81,11 @@ Result<bool> ScheduleRunner::see_due(SeenSchedule& seen) {
   return due;
 }
 
-void ScheduleRunner::tell(const SeenSchedule& seen, const std::string& fault) {
+void ScheduleRunner::tell(const ScheduleSnapshot& seen, const std::string& fault) {
   if (told_.insert(seen.version).second) notice("schedule '" + std::string(seen.name()) + "': " + fault);
 }
 
-Result<void> ScheduleRunner::run_one(SeenSchedule& seen) {
+Result<void> ScheduleRunner::run_one(ScheduleSnapshot& seen) {
   FQ_POINT("schedule.due");
   FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored_));
   if (!readable) {
@@ -115,7 +115,7 @@ Result<void> ScheduleRunner::run_one(SeenSchedule& seen) {
 }
 
 /// Of the last message that it made. Needs: the lock.
-ScheduleRunner::Before ScheduleRunner::before_now(const SeenSchedule& seen) {
+ScheduleRunner::Before ScheduleRunner::before_now(const ScheduleSnapshot& seen) {
   if (seen.last_id == 0) return Before::ended;
   const MessageId id{seen.last_id};
   if (const std::optional<SlotIndex> slot = schedule().messages().find(id))
@@ -125,7 +125,7 @@ ScheduleRunner::Before ScheduleRunner::before_now(const SeenSchedule& seen) {
   return pending ? Before::unknown : Before::ended;
 }
 
-Result<void> ScheduleRunner::make(const SeenSchedule& seen, const ScheduleTimes::Decision& due) {
+Result<void> ScheduleRunner::make(const ScheduleSnapshot& seen, const ScheduleTimes::Decision& due) {
   Before before = Before::ended;
   FQ_TRY(locked([&]() -> Result<void> { return before = before_now(seen), Result<void>(); }));
   // It is accepted and not linked yet: what becomes of it is known once it is.
@@ -153,7 +153,7 @@ Result<void> ScheduleRunner::make(const SeenSchedule& seen, const ScheduleTimes:
   return {};
 }
 
-Result<Appended> ScheduleRunner::push(const SeenSchedule& seen, int64_t at_wall_ms, int64_t next_wall_ms,
+Result<Appended> ScheduleRunner::push(const ScheduleSnapshot& seen, int64_t at_wall_ms, int64_t next_wall_ms,
                                       std::optional<MessageId> after, const Precondition& precondition) {
   MadeMessage made(stored_.record.message, order());
   made.message.schedule = seen.name();
@@ -162,7 +162,7 @@ Result<Appended> ScheduleRunner::push(const SeenSchedule& seen, int64_t at_wall_
   return pushes_.append(std::span(&made.message, 1), {}, syncs_lazily(), precondition, next_wall_ms);
 }
 
-Result<void> ScheduleRunner::skip(const SeenSchedule& seen, Occurrence why,
+Result<void> ScheduleRunner::skip(const ScheduleSnapshot& seen, Occurrence why,
                                   const ScheduleTimes::Decision& due) {
   const SkippedRecord skipped{seen.name(), due.at_wall_ms, due.next_wall_ms, why};
   encode_skipped(body_, RecordType::skipped, skipped);
@@ -185,7 +185,7 @@ Result<void> ScheduleRunner::skip(const SeenSchedule& seen, Occurrence why,
   });
 }
 
-Result<void> ScheduleRunner::postpone(const SeenSchedule& seen, int64_t next_wall_ms, int64_t wait_ms) {
+Result<void> ScheduleRunner::postpone(const ScheduleSnapshot& seen, int64_t next_wall_ms, int64_t wait_ms) {
   return locked([&]() -> Result<void> {
     if (!reader_.is_unchanged(seen)) return {};
     Txn txn = store().begin();
@@ -195,7 +195,7 @@ Result<void> ScheduleRunner::postpone(const SeenSchedule& seen, int64_t next_wal
   });
 }
 
-Result<void> ScheduleRunner::refuse(const SeenSchedule& seen) {
+Result<void> ScheduleRunner::refuse(const ScheduleSnapshot& seen) {
   return locked([&]() -> Result<void> {
     if (!reader_.is_unchanged(seen)) return {};
     Txn txn = store().begin();
@@ -207,7 +207,7 @@ Result<void> ScheduleRunner::refuse(const SeenSchedule& seen) {
 }
 
 Result<std::optional<MessageId>> ScheduleRunner::run(std::string_view name) {
-  SeenSchedule seen;
+  ScheduleSnapshot seen;
   constexpr int kMovedTries = 64;  // against compaction, which moves records
   for (int tries = 0; tries < kMovedTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));

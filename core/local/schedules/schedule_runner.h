@@ -47,17 +47,17 @@ class ScheduleRunner : private Linked {
 
   Result<bool> run_some_due();
   void try_refused();
-  Result<bool> see_due(SeenSchedule& seen);
-  Result<void> run_one(SeenSchedule& seen);
-  Result<void> make(const SeenSchedule& seen, const ScheduleTimes::Decision& due);
-  Result<void> skip(const SeenSchedule& seen, Occurrence why, const ScheduleTimes::Decision& due);
-  Result<void> postpone(const SeenSchedule& seen, int64_t next_wall_ms, int64_t wait_ms);
-  Result<void> refuse(const SeenSchedule& seen);
-  Before before_now(const SeenSchedule& seen);
+  Result<bool> see_due(ScheduleSnapshot& seen);
+  Result<void> run_one(ScheduleSnapshot& seen);
+  Result<void> make(const ScheduleSnapshot& seen, const ScheduleTimes::Decision& due);
+  Result<void> skip(const ScheduleSnapshot& seen, Occurrence why, const ScheduleTimes::Decision& due);
+  Result<void> postpone(const ScheduleSnapshot& seen, int64_t next_wall_ms, int64_t wait_ms);
+  Result<void> refuse(const ScheduleSnapshot& seen);
+  Before before_now(const ScheduleSnapshot& seen);
   Order order() { return header().settings.order.peek(); }
-  Result<Appended> push(const SeenSchedule& seen, int64_t at_wall_ms, int64_t next_wall_ms,
+  Result<Appended> push(const ScheduleSnapshot& seen, int64_t at_wall_ms, int64_t next_wall_ms,
                         std::optional<MessageId> after, const Precondition& precondition);
-  void tell(const SeenSchedule& seen, const std::string& fault);
+  void tell(const ScheduleSnapshot& seen, const std::string& fault);
 
   Writer& writer_;
   Mutator& mutator_;

@@ -258,7 +258,7 @@ Result<StepPush> StepBook::push(const Receipt& receipt, std::string_view name, c
   }
 }
 
-Result<void> StepBook::carry_one(SeenStep& seen) {
+Result<void> StepBook::carry_one(StepSnapshot& seen) {
   StoredStep stored;
   FQ_TRY_SET(const bool readable, read_seen(link_, reader_, seen, stored));
   stored.record.carried = true;
@@ -288,7 +288,7 @@ Result<void> StepBook::carry_one(SeenStep& seen) {
 
 Result<void> StepBook::carry() {
   for (bool more = true; more;) {
-    std::vector<SeenStep> found;
+    std::vector<StepSnapshot> found;
     found.reserve(kStepsPerHold);  // nothing is allocated under the lock
     FQ_TRY(locked([&]() -> Result<void> {
       found.clear();
@@ -308,7 +308,7 @@ Result<void> StepBook::carry() {
       txn.commit();
       return {};
     }));
-    for (SeenStep& seen : found) FQ_TRY(carry_one(seen));
+    for (StepSnapshot& seen : found) FQ_TRY(carry_one(seen));
     FQ_POINT("steps.carried");
   }
   return {};

@@ -25,7 +25,7 @@ class StepBook : private Linked {
   /// One step under a receipt, as the lock shows it.
   struct Look {
     SettleStatus receipt = SettleStatus::unknown;
-    std::optional<SeenStep> seen;  // it has come to something
+    std::optional<StepSnapshot> seen;  // it has come to something
     uint32_t count = 0;            // steps of the message
     bool wait_failed = false;      // of what a step of it has waited for last not all were acked
     uint64_t end = 0;              // where the stream ended
@@ -47,7 +47,7 @@ class StepBook : private Linked {
                                                const NewMessage& message);
   SettleStatus judge(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   std::optional<Error> over_limits(const Entry& entry, const SteppedRecord& step);
-  Result<void> carry_one(SeenStep& seen);
+  Result<void> carry_one(StepSnapshot& seen);
   std::string step_object(std::string_view name, uint64_t id) {
     return "step '" + std::string(name) + "' of message " + std::to_string(id);
   }

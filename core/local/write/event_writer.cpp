@@ -98,7 +98,7 @@ void EventWriter::tell_holder(Txn& txn, const Entry& entry) {
   gate().mark_changed(entry.holder);
 }
 
-void EventWriter::give_back(SlotIndex slot, const Now& now) {
+void EventWriter::return_lease(SlotIndex slot, const Now& now) {
   const Entry& entry = schedule().messages().entry(slot);
   EventDetail detail;
   if (schedule().messages().is_suspended(entry)) {

@@ -27,7 +27,7 @@ class EventWriter : private Linked {
     append(type, std::span(&slot, 1), detail, now);
   }
   /// Gives one back, uncounted; where its job sleeps the event tells until when. Needs: the same.
-  void give_back(SlotIndex slot, const Now& now);
+  void return_lease(SlotIndex slot, const Now& now);
   /// To all of a few, as a part of `change`, which wakes no process by itself. Needs: the same, and room for
   /// them in the transaction.
   void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);

@@ -41,8 +41,8 @@ Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveReq
   return reply;
 }
 
-Result<RedisMover::Seen> RedisMover::see(MessageId id, const MoveRequest& request) {
-  Seen seen;
+Result<RedisMover::MessageSnapshot> RedisMover::see(MessageId id, const MoveRequest& request) {
+  MessageSnapshot seen;
   FQ_TRY_SET(const Reply reply, shard_.look({"get", std::to_string(number(id))}));
   const std::string& bytes = reply.at(1).at(1).text;
   const std::optional<MessageRecord> record = read_record(bytes);
@@ -81,7 +81,7 @@ Result<std::optional<MoveResult>> RedisMover::move_at_once(MessageId id, const M
 Result<std::optional<MoveResult>> RedisMover::try_move(MessageId id, const MoveRequest& request,
                                                        MoveTarget& to) {
   if (number(id) > kMessageIdMax) return std::optional(MoveResult{MoveResult::What::gone, {}, {}});
-  FQ_TRY_SET(const Seen seen, see(id, request));
+  FQ_TRY_SET(const MessageSnapshot seen, see(id, request));
   if (!seen.why_it_stays.empty())
     return std::optional(MoveResult{MoveResult::What::stays, {}, seen.why_it_stays});
   FQ_TRY_SET(const bool is_beside, to.is_beside(shard_.tag()));

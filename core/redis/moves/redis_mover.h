@@ -36,12 +36,12 @@ class RedisMover {
   Result<std::optional<MoveResult>> move_at_once(MessageId id, const MoveRequest& request,
                                                  const RedisCrossing::Rests& rests, const std::string& tag);
   /// What is read of it before: nothing where it is not there.
-  struct Seen {
+  struct MessageSnapshot {
     std::string tenant;
     RedisCrossing::Rests rests;
     std::string why_it_stays;
   };
-  Result<Seen> see(MessageId id, const MoveRequest& request);
+  Result<MessageSnapshot> see(MessageId id, const MoveRequest& request);
 
   Shard& shard_;
   const std::string queue_;

@@ -54,7 +54,7 @@ Result<std::unique_ptr<Server>> Server::try_host(const RedisPlace& place, const 
   FQ_TRY_SET(Wire wire, Wire::connect(place, host));
   std::unique_ptr<Server> server(new Server(std::move(wire), place));
   FQ_TRY(server->log_in(place, password));
-  FQ_TRY(server->look_at_it());
+  FQ_TRY(server->read_info());
   FQ_TRY(server->choose_database(place.database));
   return server;
 }
@@ -154,7 +154,7 @@ Result<void> Server::choose_database(uint32_t database) {
   return {};
 }
 
-Result<void> Server::look_at_it() {
+Result<void> Server::read_info() {
   FQ_TRY_SET(Reply reply, greet(std::array<std::string_view, 1>{"INFO"}));
   info_ = std::move(reply.text);
   const auto unusable = [&](const std::string& what) {
@@ -187,7 +187,7 @@ void Server::set_level(std::string_view info) {
   sure_until_ms_ = now_ms + kSureMs;
 }
 
-Result<void> Server::look_at_replication() {
+Result<void> Server::read_replication() {
   FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 2>{"INFO", "replication"}));
   if (reply.kind != Reply::Kind::error) set_level(reply.text);  // one that is busy tells nothing
   return {};
@@ -196,13 +196,13 @@ Result<void> Server::look_at_replication() {
 bool Server::is_still_usable() {
   if (is_over()) return false;
   if (is_cluster_ || !has_hosts_ || system_clock().boot_ms() < sure_until_ms_) return true;
-  return look_at_replication().ok() && !is_replica_;
+  return read_replication().ok() && !is_replica_;
 }
 
 /// After a failover it has none until the other one is back; a connection may last far longer than that.
 Result<void> Server::look_for_replica() {
   if (asked_level_ || level_ != Level::async || system_clock().boot_ms() < alone_until_ms_) return {};
-  return look_at_replication();
+  return read_replication();
 }
 
 /// Without that nothing is accepted on it. It tells its appendfsync only those who may read its settings, and

@@ -76,10 +76,10 @@ class Server {
                                                   const std::string& password);
   Result<Reply> greet(Words words);
   Result<void> log_in(const RedisPlace& place, const std::string& password);
-  Result<void> look_at_it();
+  Result<void> read_info();
   void set_level(std::string_view info);
   Result<void> look_for_replica();
-  Result<void> look_at_replication();
+  Result<void> read_replication();
   Result<void> check_strict();
   Result<void> choose_database(uint32_t database);
 
