@@ -43,15 +43,20 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
 
 /// `first`: which of the batch it begins with.
 Result<void> Pusher::push_part(std::span<const NewMessage> messages, size_t first) {
-  FQ_TRY_SET(const PushReply reply, put(messages));
+  Result<PushReply> said = put(messages);
+  const std::span statuses = std::span(statuses_).subspan(first, messages.size());
+  const bool is_unknown = !said && said.error().kind == ErrorKind::io;
+  if (is_unknown) std::fill(statuses.begin(), statuses.end(), PushStatus::unknown);
+  FQ_TRY_SET(const PushReply reply, std::move(said));
+  // All before the first is printed: where that fails, the others were pushed all the same.
+  std::transform(reply.items.begin(), reply.items.end(), statuses.begin(),
+                 [](const PushResult& item) { return item.status; });
   const bool never = !reply.items.empty() &&
                      std::all_of(reply.items.begin(), reply.items.end(),
                                  [](const PushResult& item) { return item.status == PushStatus::full; });
   if (never && options_.block && messages.size() > 1) return push_halves(messages, first);
   std::optional<PushStatus> worst;
-  for (size_t i = 0; i < reply.items.size(); ++i) {
-    const PushResult& item = reply.items.at(i);
-    statuses_.at(first + i) = item.status;
+  for (const PushResult& item : reply.items) {
     if (is_accepted(item.status)) {
       FQ_TRY(print(item));
     } else if (!worst || item.status == PushStatus::unknown) {

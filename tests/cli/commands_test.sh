@@ -105,6 +105,10 @@ is 'and the rest when it ends' second "$(fq pop)"
 # A reader that left, a full device, a closed output: what was taken comes back.
 fq push keep >/dev/null
 gives 74 'standard output' bash -c '"$FQ" pop >/dev/full'
+# What cannot be printed was pushed all the same, and nobody is told to push it again.
+gives 74 'standard output' bash -c 'seq 1024 | "$FQ" push -q unprinted --lines --json >/dev/full'
+is "ids that cannot be printed" '0 1024' "$(grep -c 'not pushed' "$work/err") $(fq stats -q unprinted --json | jq .ready)"
+fq queue remove unprinted --yes
 gives 74 'standard output' bash -c '"$FQ" pop >&-'
 # The write end of a pipe that nobody can read from, made so that no process may still hold the other end.
 mkfifo "$work/unread"; exec 3<>"$work/unread" 4>"$work/unread" 3<&-

@@ -68,6 +68,8 @@ TEST_CASE("who comes while somebody's script runs is served behind it") {
   call_beside(std::make_unique<Script>(server), [&] { push(*queue); });
   call_beside(std::make_unique<Script>(server), [&] { push(*open_on(real_time_engine(), server.spool())); });
   CHECK(answered(queue->stats({})).rows.at(0).ready == 2);
+  // Each command asks for the policy, too.
+  call_beside(std::make_unique<Script>(server), [&] { answered(queue->policy_version()); });
 }
 
 TEST_CASE("who has waited for somebody's script as long as a call may is told, and nothing was done") {

@@ -50,7 +50,7 @@ class Grip {
   /// None: nothing is mapped.
   Store* store() const { return store_.get(); }
   const std::string& object() const { return disk_->label(); }
-  /// What happened to it, for a person; emptied by the second call.
+  /// What happened to it, for a person, who is told it once.
   void notice(std::string text) { notices_.push_back(std::move(text)); }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 

@@ -158,13 +158,14 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
 
 /// In a cluster it lies where chance has it: nobody waits for that server, or stands still without it.
 Result<std::string> Shard::policy_version() {
-  const std::vector<Result<Reply>> answers =
-      access_.link->ask_anew({{"HGET", access_.place.key("policy"), "version"}});
-  const Result<Reply>& told = answers.front();
+  const std::string key = access_.place.key("policy");
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  const Result<Reply> told =
+      is_cluster ? std::move(access_.link->ask_anew({{"HGET", key, "version"}}).front())
+                 : access_.link->call(key, std::array<std::string_view, 3>{"HGET", key, "version"});
   if (told) return told->is_text() ? told->text : kNoPolicyVersion;
   const Error& why = told.error();
-  const Result<bool> is_cluster = access_.link->is_cluster();
-  if (!is_cluster || !*is_cluster || !is_away(why)) return why;
+  if (!is_cluster || !is_away(why)) return why;
   return Error{ErrorKind::config, "fq.toml: " + without_advice(why.text), why.sys, true};
 }
 
@@ -207,8 +208,8 @@ Result<void> Shard::tell_time() {
   return {};
 }
 
-Result<FunctionCall> Shard::prepare(std::string_view function,
-                                    const std::vector<std::string_view>& arguments, bool is_lazy) {
+Result<FunctionCall> Shard::prepare(std::string_view function, const std::vector<std::string_view>& arguments,
+                                    bool is_lazy) {
   FQ_TRY(tell_time());
   return function_call({function, arguments, Lost::is_unknown, {}, nullptr, {}, is_lazy});
 }
