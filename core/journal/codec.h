@@ -64,7 +64,8 @@ inline uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderByte
 
 /// The first id is not known before the lock, everything else of a push is encoded before it. So a pushed
 /// body begins with 8 bytes for the first id that its CRC leaves out; the header CRC covers them instead.
-void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
+/// False: they are more than a record may hold.
+[[nodiscard]] bool encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
 /// Where the first item of a pushed body begins, and what each takes of it.
 inline constexpr uint32_t kFirstItemOffset = 8;
 /// Before the content of each message: {u32 content bytes, u32 crc of the content}.

@@ -10,11 +10,11 @@
 
 namespace fq {
 
-void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
+bool encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
   FQ_ASSERT(!items.empty());
   size_t bytes = kFirstItemOffset;
   for (const MessageItem& item : items) bytes += codec::item_bytes(item);
-  FQ_ASSERT(bytes <= kRecordBytesMax);
+  if (bytes > kRecordBytesMax - kRecordHeaderBytes) return false;
 
   into.type = RecordType::pushed;
   into.flags = lazy ? kFlagLazy : uint8_t{0};
@@ -29,6 +29,7 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
     into.crc = crc32c(into.crc, all.subspan(offset, kItemFrameBytes));
     offset += item_bytes;
   }
+  return true;
 }
 
 size_t pushed_item_bytes(const MessageItem& item) { return codec::item_bytes(item); }

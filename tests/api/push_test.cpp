@@ -76,6 +76,17 @@ TEST_CASE("a batch of 1024 is taken and one of 1025 is refused whole") {
   CHECK(q.stats().ready == kBatchMessagesMax);
 }
 
+TEST_CASE("a batch of more bytes than an engine takes at once is refused whole") {
+  ON_EVERY_ENGINE(q);
+  const std::string payload(2'000, 'x');
+  const std::vector<NewMessage> batch(kBatchMessagesMax, message_of("t", payload, {}));
+  const Result<PushReply> reply = push_batch(q, batch);
+  CHECK(q.stats().ready == (reply.ok() ? kBatchMessagesMax : 0));
+  if (!reply.ok()) CHECK(reply.error().text.find("batch: ") == 0);
+  q.push("t", "after it");
+  CHECK(q.stats().ready == (reply.ok() ? kBatchMessagesMax : 0) + 1);
+}
+
 TEST_CASE("tenant names at their limits are taken") {
   ON_EVERY_ENGINE(q);
   for (const std::string& tenant : {std::string(kTenantBytesMax, 'x'), levels(kTenantLevelsMax),

@@ -129,7 +129,7 @@ TEST_CASE("a durable point too far back says nothing") {
 TEST_CASE("no bit of a header or a first id can flip unseen") {
   Body body;
   const MessageItem item = full_item();
-  encode_pushed(body, std::span(&item, 1), true);
+  REQUIRE(encode_pushed(body, std::span(&item, 1), true));
   auto record = sealed(body, {}, MessageId{77});
   for (size_t bit = 0; bit < 8 * (kRecordHeaderBytes + 8); ++bit) {
     record[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
@@ -142,7 +142,7 @@ TEST_CASE("no bit of a header or a first id can flip unseen") {
 TEST_CASE("a record is sealed anew for another file") {
   Body body;
   const MessageItem item = full_item();
-  encode_pushed(body, std::span(&item, 1), false);
+  REQUIRE(encode_pushed(body, std::span(&item, 1), false));
   auto record = sealed(body, {}, MessageId{77});
   const FileKey other{8, 42};
   reseal_record(other, record);
@@ -158,7 +158,7 @@ TEST_CASE("a batch comes back item by item, and each item alone") {
   items[1].blob_crc = 5;
   items[1].blob.emplace();
   items[1].blob->random[15] = 9;
-  encode_pushed(body, items, false);
+  REQUIRE(encode_pushed(body, items, false));
   (void)sealed(body, {}, MessageId{1234});
   CHECK(body.count == 3);
   PushedReader reader(body.bytes, body.count);
@@ -357,7 +357,7 @@ TEST_CASE("decoders live through random and broken bytes") {
   Body bodies[4];
   const MessageItem items[2] = {full_item(), full_item()};
   const EventItem events[2] = {{MessageId{1}, 2}, {MessageId{3}, 4}};
-  encode_pushed(bodies[0], items, false);
+  REQUIRE(encode_pushed(bodies[0], items, false));
   encode_moved(bodies[1], full_moved());
   encode_event(bodies[2], RecordType::buried, events, full_detail());
   encode_low(bodies[3], {});

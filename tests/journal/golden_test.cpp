@@ -133,7 +133,7 @@ Body sample(RecordType type) {
   Body body;
   switch (type) {
     case RecordType::pushed:
-      encode_pushed(body, items, true);
+      REQUIRE(encode_pushed(body, items, true));
       break;
     case RecordType::leased:
     case RecordType::acked:
@@ -232,7 +232,7 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                         std::vector<MessageItem> items;
                         while (const MessageItem* item = reader.next()) items.push_back(*item);
                         if (reader.broken()) return std::nullopt;
-                        encode_pushed(again, items, false);
+                        REQUIRE(encode_pushed(again, items, false));
                         put_number(again.bytes.data(), number(reader.first_id()));
                         return again;
                       },

@@ -47,13 +47,13 @@ class JournalWriter {
     MessageItem item;
     item.tenant = "acme";
     item.payload = as_bytes(payload);
-    encode_pushed(body, std::span(&item, 1), false);
+    REQUIRE(encode_pushed(body, std::span(&item, 1), false));
     return append(MessageId{seq});
   }
   JournalWriter& batch(size_t count) {
     std::vector<MessageItem> items(count);
     for (MessageItem& item : items) item.tenant = "acme", item.payload = as_bytes("one of many");
-    encode_pushed(body, items, false);
+    REQUIRE(encode_pushed(body, items, false));
     return append(MessageId{seq});
   }
   JournalWriter& ack(uint64_t id) {

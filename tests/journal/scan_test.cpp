@@ -190,7 +190,7 @@ TEST_CASE("a batch comes back whole or not at all") {
   journal.make(1).use(1);
   std::vector<MessageItem> items(20);
   for (MessageItem& item : items) item.payload = as_bytes("batched payload");
-  encode_pushed(journal.body, items, false);
+  REQUIRE(encode_pushed(journal.body, items, false));
   journal.append(MessageId{100});
   const std::string full = disk.content("journal/1.fqj");
   const uint64_t bytes = kRecordHeaderBytes + journal.body.bytes.size();

@@ -9,7 +9,7 @@
 
 #include <atomic>
 // Tests.
-#include "tests/process/real_fq.h"
+#include "tests/process/life_pace.h"
 
 namespace fq::test {
 
@@ -36,6 +36,7 @@ struct Ledger {
   std::atomic<uint64_t> there;            // messages at this quiet moment
   std::atomic<uint64_t> live_bytes;       // of them, in the journal
   std::atomic<uint64_t> live_blob_bytes;  // of them, in blobs
+  Pace pace;                              // that was measured last
   std::atomic<uint32_t> moments;
   std::atomic<bool> key_held[kLifeKeys];
   Number each[1];

@@ -4,13 +4,14 @@
 // Every message has a number, and life_ledger.h knows of each what was told of it. At each quiet moment
 // nothing that was accepted and not ended is missing, nothing is there twice, nothing that was ended is
 // there, fq check finds the segment equal to a rebuild, and the queue's files are within their bounds, which
-// follow from what lives. The seed is printed. FQ_OPERATIONS asks for more (tests/torture/life.sh: ten
-// million).
+// follow from what lives. At its end the queue is about as fast as at its beginning. The seed is printed.
+// FQ_OPERATIONS asks for more (tests/torture/life.sh: ten million).
 
 // Tests.
 #include "tests/knobs.h"
 #include "tests/left_out.h"
 #include "tests/process/left_ring.h"
+#include "tests/process/life_pace.h"
 #include "tests/process/life_worker.h"
 #include "tests/process/small_disk.h"
 
@@ -60,11 +61,15 @@ class CrowdedLife {
   const Largest& largest() const { return largest_; }
   int kills() const { return kills_; }
   int reboots() const { return reboots_; }
+  /// Before and after.
+  const Pace& young() const { return young_; }
+  const Pace& old() const { return old_; }
 
   /// All of it; between two quiet moments some processes are killed and others take their place.
   void live() {
     spool_.policy(some_policy());
     spool_.says({"queue", "create"});
+    young_ = pace();
     for (int quiet = 1; ledger_->operations < operations_; ++quiet) {
       INFO("quiet moment " << quiet);
       rage(quiet % 3 == 0);
@@ -73,6 +78,7 @@ class CrowdedLife {
       if (quiet % 8 == 0) drain(quiet % 16 == 0);
     }
     drain(true);
+    old_ = pace();
   }
 
  private:
@@ -246,6 +252,19 @@ class CrowdedLife {
     CHECK(ledger_->there == 0);
   }
 
+  /// Of the emptied queue, by the same policy each time.
+  Pace pace() {
+    spool_.policy("");
+    spool_.check_clean();
+    REQUIRE(in_child([&](Queue& queue) {
+              if (!LifeWorker::unset_all(queue)) return 2;
+              const std::optional<Pace> pace = pace_of(queue, is_long_form() ? 100'000 : 15'000);
+              if (pace) ledger_->pace = *pace;
+              return pace ? 0 : 1;
+            }) == 0);
+    return ledger_->pace;
+  }
+
   /// This process never opens the queue itself: what it forks begins like any other process.
   template <class Work>
   int in_child(Work work) {
@@ -277,6 +296,15 @@ class CrowdedLife {
   uint64_t bound_ = 8 * kMebibyte;  // of the journal at that one
   int kills_ = 0;
   int reboots_ = 0;
+  Pace young_, old_;
+};
+
+/// What the second takes, in parts of the first.
+struct Slower {
+  Slower(const Pace& young, const Pace& old)
+      : steps(static_cast<double>(old.steps) / static_cast<double>(young.steps)),
+        time(static_cast<double>(old.processor_us) / static_cast<double>(young.processor_us)) {}
+  double steps, time;
 };
 
 }  // namespace
@@ -292,6 +320,10 @@ TEST_CASE(
     return;
   }
   life.live();
+  const Slower slower(life.young(), life.old());
+  CHECK(slower.steps <= kSlowerMax);
+  // Of a short time chance has a large part.
+  if (is_long_form()) CHECK(slower.time <= kSlowerMax);
   const Ledger& ledger = life.ledger();
   CHECK(ledger.ended > operations / 10);
   const auto whole = [](uint64_t n) { return static_cast<unsigned long long>(n); };
@@ -300,10 +332,11 @@ TEST_CASE(
       "life: FQ_SEED=%llu, %llu operations, %d kills, %d reboots, %llu messages, %llu ended, %llu refused, "
       "journal at "
       "rest at most %.0f %% of its bound, at work %.1f MiB, drained %.1f MiB; orphans %.1f MiB, ended %.1f "
-      "MiB\n",
+      "MiB; at the end %.2f of the steps and %.2f of the processor's time of the beginning\n",
       whole(seed), whole(ledger.operations), life.kills(), life.reboots(), whole(ledger.numbers),
       whole(ledger.ended), whole(ledger.refused), 100 * life.largest().of_bound, mib(life.largest().at_work),
-      mib(life.largest().drained), mib(life.largest().orphans), mib(life.largest().ended));
+      mib(life.largest().drained), mib(life.largest().orphans), mib(life.largest().ended), slower.steps,
+      slower.time);
 }
 
 }  // namespace fq::test

@@ -49,6 +49,17 @@ class LifeWorker {
     return ended;
   }
 
+  /// Takes back what workers set at run time.
+  static bool unset_all(Queue& queue) {
+    if (!queue.policy_set("", {{}, {PolicyKey::max_messages}}).ok()) return false;
+    const PolicyPatch patch{
+        {}, {PolicyKey::max_messages, PolicyKey::concurrency, PolicyKey::limited, PolicyKey::weight}};
+    for (uint64_t i = 0; i < kLifeTenants; ++i) {
+      if (!queue.policy_set(tenant_of(i), patch).ok()) return false;
+    }
+    return true;
+  }
+
  private:
   static constexpr size_t kLivelyMax = 3'000;  // more than that are not pushed to
   static constexpr int64_t kLeaseMs = 300;
@@ -193,7 +204,7 @@ class LifeWorker {
       ledger_.holds_key(key);
       it.tenant = text(tenant_of(key % kLifeTenants));
       it.unique = text("k" + std::to_string(key));
-      it.unique_for_ms = below(4) == 0 ? kLifeKeyHoldMs : 2'000;
+      it.unique_for_ms = below(4) == 0 ? kLifeKeyHoldMs : below(2) == 0 ? 2'000 : 100;
       // Whoever has such a key may be replaced, also if it came in a batch.
       ledger_.each[number].loose = key % 3 == 0;
       if (key % 3 == 0 && is_alone) it.unique_mode = below(2) == 0 ? UniqueMode::replace : UniqueMode::after;

@@ -24,14 +24,19 @@ Obstacle KeyCarrier::carry_some() {
   const Region& region = schedule().region();
   const uint32_t end = region.root.key_supply.high_water;
   record_.keys.clear();
-  uint32_t at = shared.kept_keys.walk_next;
-  for (uint32_t walked = 0; at < end && walked < kKeysPerLook && record_.keys.size() < kKeysPerRecord;
-       ++walked, ++at) {
+  gate().apply_pending();
+  const uint32_t from = shared.kept_keys.walk_next;
+  uint32_t at = from;
+  for (; at < end && at - from < kKeysPerLook && record_.keys.size() < kKeysPerRecord; ++at) {
     const UniqueKey& key = region.key(at);
     if ((key.flags & kKeyHeld) == 0 || key.until_ms == kNever) continue;
+    // A push that takes it comes before this record, and its file may go before this one does: a replay would
+    // give the key back to whom it was taken from.
+    if (shared.may_be_pending({key.hash[0], key.hash[1]})) break;
     record_.keys.push_back(
         {{key.hash[0], key.hash[1]}, MessageId{key.id.get()}, store().wall_of(key.until_ms)});
   }
+  if (at == from && at < end) return Obstacle::pending;
   if (!record_.keys.empty()) {
     encode_keys(body_, record_);
     const Obstacle obstacle = writer_.room_for(Purpose::care, record_bytes(body_));

@@ -69,7 +69,7 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   if (comes_after(message)) plan = judge_waits(message, plan);
   if (!is_keyed(message) || plan.fate != Fate::fresh) return plan;
   plan.fate = Fate::unknown;
-  if (header().pending_keys[hash.half[0] % kPendingKeys] != 0) return plan;
+  if (header().may_be_pending(hash)) return plan;
   plan.fate = Fate::fresh;
   const Region& region = schedule().region();
   const uint32_t holder = schedule().keys().find(hash);

@@ -77,11 +77,17 @@ Result<void> PushWriter::when_there_is_room(const Need& need, Work&& work) {
   }
 }
 
+Result<void> PushWriter::encode(bool lazy) {
+  if (encode_pushed(body_, batch_.items(), lazy)) return {};
+  return Error{ErrorKind::usage,
+               "batch: has more than " + std::to_string(kBatchBytesMax) + " bytes of messages; split it", 0};
+}
+
 Result<void> PushWriter::check_room(std::span<const NewMessage> messages, MessageId instead) {
   PushedBlobs blobs(link_, upkeep_);
   Need need;
   FQ_TRY(batch_.prepare(messages, {}, gate().now().wall_ms, blobs, need));
-  encode_pushed(body_, batch_.items(), true);
+  FQ_TRY(encode(true));
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   MessageItem leaving;
   std::string tenant;  // of it; "": it has ended by now
@@ -109,14 +115,8 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
   PushedBlobs blobs(link_, upkeep_);
   Need need;
   FQ_TRY(batch_.prepare(messages, behind, now.wall_ms, blobs, need, next_wall_ms));
-  encode_pushed(body_, batch_.items(), lazy);
+  FQ_TRY(encode(lazy));
   uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-  if (bytes > kRecordBytesMax) {
-    return Error{ErrorKind::usage,
-                 "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
-                     std::to_string(kRecordBytesMax) + "; split it",
-                 0};
-  }
   Need all = need;  // and what comes with them
   if (companion != nullptr) {
     bytes += companion->bytes;
@@ -132,7 +132,7 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
       // The wall clock was set, while a long payload was written say.
       now.wall_ms = wall_ms;
       batch_.set_times(messages, wall_ms);
-      encode_pushed(body_, batch_.items(), lazy);
+      if (Result<void> again = encode(lazy); !again.ok()) return std::move(again).error();
     }
     gate().fire_timers(now, 1);
     appended.refused = precondition && !precondition(now);

@@ -58,7 +58,7 @@ bool Receiver::key_is_held(const MessageItem& item) {
   const std::optional<MessageTerms> terms = decode_terms(item.terms);
   if (!terms || terms->key.empty() || is_behind(*terms)) return false;
   const std::optional<KeyHash> key = gate().apply().key_of(item);
-  return schedule().keys().find(*key) != kNoIndex || header().pending_keys[key->half[0] % kPendingKeys] != 0;
+  return schedule().keys().find(*key) != kNoIndex || header().may_be_pending(*key);
 }
 
 Result<ImportToken> Receiver::token_of(std::string_view origin, MessageId id, int64_t until_wall_ms) {

@@ -231,6 +231,9 @@ struct SegmentHeader {
   JournalSlot files[kJournalFilesMax];
   UndoLog undo;
   ChangedBlocks changed;  // for a copy of the segment, see segment_copy.h
+
+  /// A push with this key, or with one of the same bits, is not applied yet.
+  bool may_be_pending(const KeyHash& key) const { return pending_keys[key.half[0] % kPendingKeys] != 0; }
 };
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 

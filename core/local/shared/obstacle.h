@@ -10,6 +10,7 @@ enum class Obstacle {
   closing_room,  // live messages could not be ended any more: make a file or refuse
   memory,        // grow the segment
   limits,        // raise the limit of ids and serials
+  pending,       // a push that is not applied yet may change it: make durable what there is
   holder,        // become known as a process that holds leases by living
   note,          // something is to be written of those that end: see endings.h
 };

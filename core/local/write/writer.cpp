@@ -66,6 +66,8 @@ Result<void> Writer::overcome(Obstacle obstacle, const Need& need) {
       return grow(need);
     case Obstacle::limits:
       return raise_limits();
+    case Obstacle::pending:
+      return link_.wait_all_durable();
     case Obstacle::holder:
     case Obstacle::note:
       return {};  // the caller's, who knows of them
