@@ -6,6 +6,7 @@
 
 // System.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 // fq, below us.
@@ -56,7 +57,13 @@ class ScheduleFixture {
   Header& header() { return *reinterpret_cast<Header*>(base()); }
   Txn open() { return Txn(base(), bytes(), header().log); }
   Arena arena() { return Arena(base(), uint64_t{kFirstPage} * kPageBytes, bytes()); }
-  Schedule schedule() { return Schedule(arena(), header().root); }
+  /// A view, made anew where the array lies elsewhere than before: unoptimised, to make one takes longer than
+  /// what most verbs do with it.
+  Schedule& schedule() {
+    if (!view_ || view_->region().arena.base() != base() || view_->region().arena.bytes() != bytes())
+      view_.emplace(arena(), header().root);
+    return *view_;
+  }
   const ScheduleRoot& root() { return header().root; }
 
   void make_room(const Need& need) {
@@ -263,7 +270,7 @@ class ScheduleFixture {
   }
   std::string preview_ids(const std::string& from = "") {
     std::string out;
-    const Schedule s = schedule();
+    const Schedule& s = schedule();
     Preview preview(s, *s.tenants().find(from));
     while (const auto next = preview.next()) {
       out += (out.empty() ? "" : " ") + std::to_string(s.messages().entry(*next).id.get());
@@ -272,9 +279,9 @@ class ScheduleFixture {
   }
 
   SlotIndex slot(uint64_t id) { return schedule().messages().find(MessageId{id}).value(); }
-  const Entry& entry(uint64_t id) { return header_region().entry(static_cast<uint32_t>(slot(id))); }
+  const Entry& entry(uint64_t id) { return schedule().region().entry(static_cast<uint32_t>(slot(id))); }
   const Tenant& tenant(const std::string& path) {
-    return header_region().tenant(static_cast<uint32_t>(*schedule().tenants().find(path)));
+    return schedule().region().tenant(static_cast<uint32_t>(*schedule().tenants().find(path)));
   }
   std::string tenant_of(uint64_t id) {
     return schedule().tenants().path_of(TenantIndex{entry(id).tenant.get()});
@@ -287,9 +294,8 @@ class ScheduleFixture {
 
   template <class Change>
   void change(Change what) {
-    Schedule s = schedule();
     Txn txn = open();
-    what(s, txn);
+    what(schedule(), txn);
     noted_most = std::max(noted_most, txn.noted());
     txn.commit();
   }
@@ -302,15 +308,16 @@ class ScheduleFixture {
   uint32_t noted_most = 0;
 
  private:
-  Region header_region() { return Region{arena(), header().root}; }
   void grow(Txn& txn, ArrayName name) {
-    Schedule s = schedule();
+    const Schedule& s = schedule();
     const uint32_t more = s.growth().bytes_of(name);
     FQ_ASSERT(more > 0);
     FQ_ASSERT(uint64_t{next_page} * kPageBytes + more <= bytes());
     s.growth().grow(txn, name, next_page);
     next_page += more / kPageBytes;
   }
+
+  std::optional<Schedule> view_;
 };
 
 }  // namespace fq::test
