@@ -181,7 +181,8 @@ ready=$(jq .ready "$work/out")
 is "the shards that live are shown" 1 "$((ready > 0 && ready < 40))"
 gives 0 "$goes_on" fq -q parts pop --lease 1m
 gives 0 "$goes_on" fq -q parts ack "$(cut -f1 "$work/out")"
-lives=$(for i in {1..40}; do fq -q parts push -t "t$i" y >>"$work/made" 2>&1 && echo "t$i"; done)
+# Each looks for what is gone until its time is over: all at once.
+lives=$(for i in {1..40}; do { fq -q parts push -t "t$i" y >>"$work/made" 2>&1 && echo "t$i"; } & done; wait)
 is "pushes to them are taken" 1 "$(($(wc -w <<<"$lives") > 0))"
 is "and shown" 1 "$(($(fq -q parts stats --json 2>>"$work/made" | jq .ready) >= ready - 1 + $(wc -w <<<"$lives")))"
 gives 0 "$goes_on" fq -q parts tenant set "${lives%%[[:space:]]*}" weight=2
@@ -195,12 +196,19 @@ kill -TERM $worker
 wait $worker
 is "a worker goes on with what is there" 0 $?
 is "and says so once" 1 "$(grep -c "^fq: $goes_on.*; the last good one holds$" "$work/worker.err")"
-for words in 'config load /dev/null' 'config get' 'config check' 'queue list' 'queue remove parts --yes' 'queue rename parts other' \
-  'queue create another' 'schedule remove hourly -q parts'; do
+needs='config load /dev/null
+config get
+config check
+queue list
+queue remove parts --yes
+queue rename parts other
+queue create another
+schedule remove hourly -q parts'
+ended=$(while read -r words; do
   # shellcheck disable=SC2086
-  FQ_SPOOL="$FQ_SPOOL" "$FQ" $words >"$work/out" 2>"$work/err" </dev/null
-  is "$words: it needs what is gone" 75 $?
-done
+  { "$FQ" $words >>"$work/made" 2>&1 </dev/null; echo "$words: $?"; } &
+done <<<"$needs"; wait)
+is "each needs what is gone" "$(sed 's/$/: 75/' <<<"$needs" | sort)" "$(sort <<<"$ended")"
 gives 69 '' fq doctor
 is "doctor tells it" 1 "$(grep -c "fault.*fq.toml.*not known: 127.0.0.1:${ports[policy - 1]}: " "$work/out")"
 stop_cluster
