@@ -19,9 +19,10 @@ std::string ModelTurns::parent_of(std::string_view path) {
 
 std::vector<const ModelTurns::Entry*> ModelTurns::children_of(std::string_view path) const {
   const std::string begin = path.empty() ? "" : std::string(path) + '/';
+  const size_t slash = path.empty() ? std::string::npos : path.size();  // the last one of a child
   std::vector<const Entry*> children;
   for (auto at = nodes_.lower_bound(begin); at != nodes_.end() && at->first.starts_with(begin); ++at)
-    if (!at->first.empty() && parent_of(at->first) == path) children.push_back(&*at);
+    if (!at->first.empty() && at->first.rfind('/') == slash) children.push_back(&*at);
   return children;
 }
 

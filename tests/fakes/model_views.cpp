@@ -44,7 +44,8 @@ std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) co
     return !filter.tag || std::find(tags.begin(), tags.end(), *filter.tag) != tags.end();
   };
   // Ready ones in the order of turns; then the others, by timer and id; the dead, by when they died, and id.
-  for (const MessageId id : store_->model.ready(filter.tenant)) {
+  const bool shows_ready = filter.state.value_or(State::ready) == State::ready;
+  for (const MessageId id : shows_ready ? store_->model.ready(filter.tenant) : std::vector<MessageId>()) {
     const Model::Message& message = *store_->model.find(id);
     if (fits(message)) found.push_back(&message);
   }
