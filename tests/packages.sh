@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034  # whoever sources this reads them
 
 BUILD_PACKAGES="g++ cmake ninja-build libboost-dev libcli11-dev libtomlplusplus-dev libhiredis-dev libssl-dev"
-TEST_PACKAGES="catch2 clang libclang-rt-14-dev openssl jq strace procps util-linux e2fsprogs zsh fish expect shellcheck man-db pkg-config dpkg-dev file tmux redis-tools tzdata faketime python3 python3-croniter"
+TEST_PACKAGES="catch2 clang lld libclang-rt-14-dev openssl jq strace procps util-linux e2fsprogs zsh fish expect shellcheck man-db pkg-config dpkg-dev file tmux redis-tools tzdata faketime python3 python3-croniter"
 
 patience="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=120"
 
