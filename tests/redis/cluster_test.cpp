@@ -136,51 +136,6 @@ TEST_CASE("libraries that were flushed on one server are loaded there again") {
   CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.size() == 30);
 }
 
-/// A shard of which some keys are already at another server is not touched by halves, whatever is called.
-TEST_CASE("while a shard moves, calls of it wait or say so, and nothing is written") {
-  OnCluster s(4, three(), "&timeout=200ms");
-  const MessageId id = push_one(*s.queue, "mover", "first");
-  const LeaseReply leased = answered(s.queue->lease(for_a_minute()));
-  REQUIRE(leased.deliveries.size() == 1);
-  push_one(*s.queue, "mover", "second");
-  const std::string tag = s.tag_of_id(id);
-  const size_t from = s.cluster.owner_of(tag), to = (from + 1) % 3;
-  const std::vector<std::string> keys = s.cluster.keys_of(tag, from);
-  REQUIRE(keys.size() > 3);
-  // Each key of it alone, as the first and as the last to go; and all of them.
-  const auto moved_first = static_cast<size_t>(GENERATE(range(-1, 7)));
-  std::vector<std::string> gone;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (moved_first >= keys.size() || i == moved_first) gone.push_back(keys[i]);
-  }
-  s.cluster.begin_move(tag, from, to);
-  s.cluster.move_keys(gone, from, to);
-  const auto digest = [&] {
-    return command(s.cluster.node(from), {"DEBUG", "DIGEST"}).text +
-           command(s.cluster.node(to), {"DEBUG", "DIGEST"}).text;
-  };
-  const std::string before = digest();
-  const NewMessage third = message_for("mover", "third");
-  const bool is_whole_here = gone.empty();
-  const Result<PushReply> pushed = s.queue->push({&third, 1});
-  CHECK(!pushed.ok());
-  if (!pushed) CHECK(pushed.error().kind == ErrorKind::later);
-  Settle verdict;
-  verdict.receipt = leased.deliveries[0].receipt;
-  const Result<SettleReply> settled = s.queue->settle({&verdict, 1}, nullptr);
-  CHECK((!settled.ok() || settled->items.at(0) == SettleStatus::unknown));
-  CHECK(!s.queue->get(id).ok());
-  CHECK(!s.queue->mutate({&id, 1}, Action::cancel).ok());
-  CHECK((is_whole_here || digest() == before));
-  s.cluster.move_keys(s.cluster.keys_of(tag, from), from, to);
-  s.cluster.end_move(tag, to);
-  // It goes on where it is now.
-  CHECK(ack(*s.queue, leased.deliveries[0]) == SettleStatus::ok);
-  push_one(*s.queue, "mover", "third");
-  CHECK(answered(s.queue->lease(for_a_minute(5))).deliveries.size() == 2);
-  CHECK(answered(s.queue->check({})).findings.empty());
-}
-
 /// A master that stands still is none that is dead: its replica takes over, and what it says later counts no
 /// more.
 TEST_CASE("a server that stands still is passed over once another has its place, and again when it goes on") {
