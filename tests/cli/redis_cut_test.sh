@@ -1,37 +1,10 @@
 #!/bin/bash
 # redis_cut_test - connections to a server that are cut before, in and behind each request and answer of a command: it goes
-# on, or says what became of it, and nothing is done twice. A run tries every third place, FQ_ALL all of them.
+# on, or says what became of it, and nothing is done twice. A run tries a part of that, FQ_ALL all: see cuts.sh.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cuts.sh"
 
-start_server "$work/s"
-server="redis+unix://$work/s"
-export FQ_SPOOL=$server
-fq queue create default
-by() { FQ_SPOOL="redis+unix://$ways/c.$1" timeout 60 "$FQ" "${@:2}" >"$work/out" 2>"$work/err"; }
-# Whose last word was cut off is taken for there until it was not heard of for 15 s, and 8 s more where nobody was.
-removed() { fq queue remove "$1" --yes >"$work/out"; }
 pushed() { fq log --json | jq -r --arg t "$1" 'select(.event == "pushed" and .tenant == $t).id' | wc -l; }
-
-# each_cut RUN: RUN N by ways of which the next is cut a place later, or three, until one is not cut at all. In `went_on`:
-# how often RUN said that it went on all the same; `places`: how many there are.
-apart=3
-if [ -n "${FQ_ALL:-}" ]; then apart=1; fi
-each_cut() {
-  local most=200
-  ways=$work/$1.ways
-  mkdir "$ways"
-  setpriv --pdeathsig KILL python3 "$(dirname "$0")/cutting_proxy.py" "$work/s" "$ways" $most & local proxy=$!
-  disown
-  await test -e "$ways/ready"
-  went_on=0
-  for ((places = RANDOM % apart; places < most; places += apart)); do
-    "$1" "$places"
-    [ -e "$ways/c.$places.cut" ] || break
-  done
-  kill $proxy
-  [ "$places" -lt $most ] || fail "$1: is cut without end"
-  [ "$went_on" -gt 1 ] || fail "$1: a cut ended it always"
-}
 
 # A push was done, or was not: one whose answer was lost is asked for again.
 push() {
@@ -45,7 +18,7 @@ push() {
   esac
   [ $code = 0 ] || [ -s "$work/err" ] || fail "cut $1: nothing is said of it"
 }
-each_cut push
+story_of_push() { each_cut push; }
 
 # A message that is popped is handed out once, whichever answer was lost, or it is where it was.
 take() {
@@ -67,11 +40,12 @@ take() {
     *) fail "cut $1: a pop ends with $code: $(cat "$work/err")" ;;
   esac
 }
-each_cut take
-fq cancel --all --yes >"$work/out"
+story_of_take() {
+  each_cut take
+  fq cancel --all --yes >"$work/out"
+}
 
 # What becomes fq.toml of all queues is kept, or it is not; and what is kept holds in all of them.
-fq queue create second
 attempts_of() { fq -q "$1" config show --json | jq -r 'select(.key == "attempts" and .tenant == null).value'; }
 load() {
   local code attempts=$(($1 + 10))
@@ -86,15 +60,15 @@ load() {
   esac
   if [ $code = 0 ]; then is "cut $1: it holds" "$attempts $attempts" "$(attempts_of default) $(attempts_of second)"; fi
 }
-each_cut load
-[ "$places" -gt 50 ] || fail "a load is cut at $places places only"
-fq config load /dev/null
-within_s=40 await removed second
+story_of_load() {
+  fq queue create second
+  each_cut load 50
+  fq config load /dev/null
+  within_s=40 await removed second
+}
 
 # A limit of a queue of several shards is never exceeded, and nothing of it is lost: what one brings to a shard comes from
 # another.
-fq queue create --shards 4 -q lent
-fq -q lent queue set concurrency=1
 lend() {
   local code
   fq -q lent push -t "lent$1" "load $1" >"$work/id"
@@ -107,18 +81,19 @@ lend() {
   esac
   is "cut $1: nothing is left of it" "0 0" "$(fq -q lent stats --json | jq -r '"\(.ready) \(.leased)"')"
 }
-each_cut lend
-[ "$places" -gt 15 ] || fail "a pop of a shard that lacks something is cut at $places places only"
-gives 0 "" fq check -q lent
-fq -q lent push -t one x >"$work/id"
-fq -q lent push -t two x >"$work/id"
-is "one runs" x "$(fq -q lent pop --lease 1h --json | jq -r .payload)"
-gives 1 "" fq -q lent pop --lease 1h
-within_s=40 await removed lent
+story_of_lend() {
+  fq queue create --shards 4 -q lent
+  fq -q lent queue set concurrency=1
+  each_cut lend 15
+  gives 0 "" fq check -q lent
+  fq -q lent push -t one x >"$work/id"
+  fq -q lent push -t two x >"$work/id"
+  is "one runs" x "$(fq -q lent pop --lease 1h --json | jq -r .payload)"
+  gives 1 "" fq -q lent pop --lease 1h
+  within_s=40 await removed lent
+}
 
 # Nor does such a queue hold more than it may, and no room is lost.
-fq queue create --shards 4 -q room
-fq -q room queue set max_messages=1
 make_room() {
   local code
   by "$1" -q room push -t "room$1" x
@@ -133,13 +108,15 @@ make_room() {
   gives 75 "max_messages" fq -q room push -t "over$1" x
   fq -q room cancel --all --yes >"$work/out"
 }
-each_cut make_room
-[ "$places" -gt 15 ] || fail "a push of a shard that lacks room is cut at $places places only"
-gives 0 "" fq check -q room
-within_s=40 await removed room
+story_of_make_room() {
+  fq queue create --shards 4 -q room
+  fq -q room queue set max_messages=1
+  each_cut make_room 15
+  gives 0 "" fq check -q room
+  within_s=40 await removed room
+}
 
 # What goes to several shards is sent to all of them before any answers: each has its part once, and each verdict counts once.
-fq queue create parts --shards 4
 write_parts() { for i in 1 2 3 4 5 6 7 8; do printf '{"tenant": "parts%s.%s", "payload": "%s"}\n' "$1" $i $i; done >"$work/lines"; }
 push_parts() {
   local code there
@@ -158,8 +135,10 @@ push_parts() {
   esac
   fq -q parts cancel --all --yes >"$work/out"
 }
-each_cut push_parts
-[ "$places" -gt 20 ] || fail "a push of parts is cut at $places places only"
+story_of_push_parts() {
+  fq queue create parts --shards 4
+  each_cut push_parts 20
+}
 
 ack_parts() {
   local code receipts before after
@@ -178,13 +157,14 @@ ack_parts() {
   [ $code = 0 ] || fq -q parts ack "${receipts[@]}"
   is "cut $1: nothing is left" "0 0" "$(fq -q parts stats --json | jq -r '"\(.ready) \(.leased)"')"
 }
-each_cut ack_parts
-[ "$places" -gt 20 ] || fail "an ack of parts is cut at $places places only"
-gives 0 "" fq check -q parts
-within_s=40 await removed parts
+story_of_ack_parts() {
+  fq queue create parts --shards 4
+  each_cut ack_parts 20
+  gives 0 "" fq check -q parts
+  within_s=40 await removed parts
+}
 
 # A message that moves is in one of two queues, whatever is cut.
-fq queue create other
 move() {
   local id code found
   id=$(fq push -t "moved$1" x)
@@ -199,12 +179,14 @@ move() {
   esac
   if [ "$found" = " other" ]; then gives 1 "message $id: was moved to queue 'other'" fq move "$id" --to other; fi
 }
-each_cut move
-gives 0 '' fq check -q other
-fq cancel --all --yes >"$work/out"
+story_of_move() {
+  fq queue create other
+  each_cut move
+  gives 0 '' fq check -q other
+  fq cancel --all --yes >"$work/out"
+}
 
 # Nor is one twice that goes in parts, to another shard. What nobody knows the end of is on its way until somebody asks.
-fq queue create wide --shards 4; fq queue create wider --shards 8
 move_apart() {
   local id code said
   id=$(fq -q wide push -t "apart$1" "load $1")
@@ -221,13 +203,19 @@ move_apart() {
   is "cut $1: it is there, once" "load $1" "$(fq -q wider pop -t "apart$1" -n 9)"
   is "cut $1: and nowhere else" "" "$(fq -q wide peek --state all --json)"
 }
-each_cut move_apart
-[ "$places" -gt 40 ] || fail "a move in parts is cut at $places places only"
-gives 0 '' fq check -q wide; gives 0 '' fq check -q wider
-is 'nothing is kept of any move' '' "$(redis-cli -s "$work/s" --scan --pattern '*}:mv')"
+story_of_move_apart() {
+  fq queue create wide --shards 4; fq queue create wider --shards 8
+  each_cut move_apart 40
+  gives 0 '' fq check -q wide; gives 0 '' fq check -q wider
+  is 'nothing is kept of any move' '' "$(redis-cli -s "$work/s" --scan --pattern '*}:mv')"
+}
 
 # A call is answered with its job's status and all of its output, or likewise.
-"$FQ" worker -j 4 >"$work/worker.out" 2>"$work/worker.err" & worker=$!
+worked() {  # by somebody who runs the commands: STORY'S COMMANDS...
+  "$FQ" worker -j 4 >"$work/worker.out" 2>"$work/worker.err" & local worker=$!
+  "$@"
+  kill -TERM $worker; wait $worker
+}
 call() {
   by "$1" push --wait=30s -t "call$1" -- sh -c 'echo one; echo two; exit 3'
   local code=$? count
@@ -244,8 +232,7 @@ call() {
   esac
   [ $code = 3 ] || [ -s "$work/err" ] || fail "cut $1: nothing is said of it"
 }
-each_cut call
-[ "$places" -gt 25 ] || fail "a call is cut at $places places only"
+story_of_call() { worked each_cut call 25; }
 
 # Whoever follows reads all of it, whatever is cut once the queue is found.
 follow() {
@@ -259,7 +246,8 @@ follow() {
     *) fail "cut $1: who follows ends with $code: $(cat "$work/err")" ;;
   esac
 }
-each_cut follow
-kill -TERM $worker; wait $worker
+story_of_follow() { worked each_cut follow; }
+
+tell push take load lend make_room push_parts ack_parts move move_apart call follow
 gives 0 '' fq check
 finish

@@ -7,7 +7,7 @@ unset FQ_LONG
 build test fq fq-redis test_crash
 export FQ=$PWD/build/test/fq
 broken=0
-tests/cli/redis_cut_test.sh || broken=1
+for test in redis_cut redis_cut_changes; do "tests/cli/${test}_test.sh" || broken=1; done
 prove "fault points" build/test/tests/test_crash \
   "an operation killed*,every disk that a power cut*" || broken=1
 exit $broken
