@@ -11,17 +11,17 @@ once() {
   by "$place" "$@"
   code=$? said=$(cat "$work/err") there=$($state)
   case $code in
-    0) went_on=$((went_on + 1)); is "cut $place: $*: it is done" done "$there" ;;
+    0) went_on=$((went_on + 1)); is "cut $place: $*: it is done" "done" "$there" ;;
     74) ;;
     75) is "cut $place: $*: nothing is done ($said)" not "$there" ;;
     *) fail "cut $place: $* ends with $code: $said" ;;
   esac
   [ $code = 0 ] || [ -n "$said" ] || fail "cut $place: $*: nothing is said of it"
-  [ "$there" = done ] || gives 0 "" fq "$@"
-  is "cut $place: $*: it is done, once" done "$($state)"
+  [ "$there" = "done" ] || gives 0 "" fq "$@"
+  is "cut $place: $*: it is done, once" "done" "$($state)"
 }
 # done_if EXPECTED ACTUAL, of what there is when it is done.
-done_if() { if [ "$1" = "$2" ]; then echo done; else echo "${3:-not}"; fi; }
+done_if() { if [ "$1" = "$2" ]; then echo "done"; else echo "${3:-not}"; fi; }
 # Past fq, since whoever was cut off is taken for attached for a while; the more queues there are, the more places.
 wipe() {
   redis-cli -s "$work/s" --scan --pattern "fq1:fq:{$1[:}]*" | xargs -r redis-cli -s "$work/s" del >"$work/wiped"

@@ -2,6 +2,7 @@
 #include "core/redis/wire/redis_place.h"
 #include "core/redis/wire/server.h"
 #include "tests/redis/impostor.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -152,6 +153,29 @@ TEST_CASE("with its memory full a server takes no push, and what is there is ser
   Settle ack;
   ack.receipt = leased.deliveries[0].receipt;
   CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+}
+
+TEST_CASE("who was there when a server loses its master is refused, and goes on when it is a master again") {
+  const TestServer server({"--replica-serve-stale-data", "no"});
+  const auto queue = open_on(real_time_engine(), server.spool());
+  const MessageId id = push_one(*queue, "t", "x");
+  // Nobody comes to a replica anew.
+  const auto admin = answered(Server::open(answered(parse_redis_place(server.spool())), ""));
+  const auto said = [&](std::vector<std::string_view> words) { return answered(admin->call(words)).text; };
+  REQUIRE(said({"REPLICAOF", "127.0.0.1", "1"}) == "OK");
+  REQUIRE(said({"GET", "x"}).starts_with("MASTERDOWN"));
+  const NewMessage message;
+  const auto is_refused = [](const auto& result) {
+    REQUIRE(!result.ok());
+    CHECK(result.error().kind == ErrorKind::later);
+    CHECK(result.error().text.find("is a replica; name the master") != std::string::npos);
+  };
+  is_refused(queue->get(id));
+  is_refused(queue->push({&message, 1}));
+  is_refused(queue->lease(for_a_minute()));
+  REQUIRE(said({"REPLICAOF", "NO", "ONE"}) == "OK");
+  wait_until([&] { return queue->get(id).ok(); });
+  CHECK(answered(queue->lease(for_a_minute(9))).deliveries.size() == 1);
 }
 
 TEST_CASE("what answers and is no Redis is refused, whatever it says") {
