@@ -3,9 +3,10 @@
 // No ack that was answered before the first death is among those: a replica had it.
 //
 // The rounds are short here; FQ_ROUNDS says how many, see tests/torture/cluster.sh.
-#include "tests/redis/sharded_fixture.h"
+#include "tests/redis/on_cluster.h"
 
 // System.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -32,6 +33,21 @@ unsigned seed() {
   WARN("FQ_SEED=" << drawn);
   return drawn;
 }
+
+// Of all that the worker runs at once, and of what it runs of one half of the tenants.
+constexpr size_t kRunsAtOnce = 8, kPooledRuns = 3;
+constexpr int kTenants = 50;
+
+/// A limit, a pool and a rate that count over all shards.
+void set_limits(const Location& location) {
+  const auto queue = answered(real_time_engine().open(location, {}));
+  const PolicyValue pooled{PolicyKey::concurrency, kPooledRuns, 0, {}};
+  const PolicyValue all{PolicyKey::concurrency, kRunsAtOnce, 0, {}}, rate{PolicyKey::rate, 5'000, 1'000, {}};
+  answered(queue->policy_load({{all, rate}, {}, {{"p", {pooled}}}}, {.inode = 1}));
+  for (int i = 0; i < kTenants / 2; ++i)
+    answered(queue->policy_set("t" + std::to_string(i), {{{PolicyKey::pool, 0, 0, "p"}}, {}}));
+}
+bool is_pooled(const Delivery& each) { return std::stoi(each.tenant.substr(1)) < kTenants / 2; }
 
 /// Two clients, one that pushes and one that works, each with a queue of its own, until it is ended.
 class Load {
@@ -69,6 +85,10 @@ class Load {
   /// From now on servers die.
   void end_of_peace() { is_peace_ = false; }
   size_t acked_in_peace() const { return acked_in_peace_.size(); }
+  size_t most() const { return most_; }
+  size_t most_pooled() const { return most_pooled_; }
+  /// How often more ran at once than may; a server that dies may take with it what it has given.
+  size_t over(bool in_peace) const { return in_peace ? over_in_peace_ : over_; }
 
  private:
   /// None where it was given up before.
@@ -86,7 +106,7 @@ class Load {
     for (int i = 0; queue && !is_over_; ++i) {
       // A shard whose keys grow and grow is never moved to its end.
       while (behind_ > kBehindMax && !is_over_) std::this_thread::yield();
-      const std::string tenant = "t" + std::to_string(i % 50);
+      const std::string tenant = "t" + std::to_string(i % kTenants);
       const NewMessage message = message_for(tenant);
       const Result<PushReply> pushed = queue->push({&message, 1});
       if (!pushed || pushed->error) continue;
@@ -119,7 +139,12 @@ class Load {
     const Result<StatsReply> counts = queue.stats({});
     return !counts || counts->rows.at(0).ready + counts->rows.at(0).leased > 0;
   }
+  /// All that it has was given at once, and it has ended what it had before.
   void judge(Queue& queue, const std::vector<Delivery>& deliveries) {
+    const auto pooled = static_cast<size_t>(std::count_if(deliveries.begin(), deliveries.end(), is_pooled));
+    most_ = std::max(most_, deliveries.size());
+    most_pooled_ = std::max(most_pooled_, pooled);
+    if (deliveries.size() > kRunsAtOnce || pooled > kPooledRuns) ++(is_peace_ ? over_in_peace_ : over_);
     for (const Delivery& each : deliveries) {
       if (served_.insert(number(each.id)).second) --behind_;
       if (acked_.count(number(each.id)) != 0) revived_.insert(number(each.id));
@@ -151,6 +176,7 @@ class Load {
   std::mutex mutex_;
   std::set<uint64_t> accepted_, served_, acked_, acked_in_peace_, revived_, revived_of_peace_;
   std::vector<std::pair<Settle, MessageId>> unsaid_;
+  size_t most_ = 0, most_pooled_ = 0, over_ = 0, over_in_peace_ = 0;
   std::thread pusher_, worker_;
 };
 
@@ -190,6 +216,22 @@ void check_all_done(const Location& location, Load& load, bool may_revive) {
   CHECK(report.findings.empty());
 }
 
+/// Each limit was reached.
+void check_limits(const Load& load) {
+  CHECK(load.over(true) == 0);
+  CHECK(load.most() >= kRunsAtOnce);
+  CHECK(load.most_pooled() >= kPooledRuns);
+  WARN("more at once than may, where a server had died: " << load.over(false));
+}
+
+/// Of a queue that is removed, once nobody is taken for attached to it.
+void check_nothing_left(TestCluster& cluster, const Location& location) {
+  const int64_t end_ms = system_clock().boot_ms() + kTakenOverMs;
+  while (!real_time_engine().remove(location).ok() && system_clock().boot_ms() < end_ms)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(all_keys(cluster, "fq") == std::set<std::string>{});
+}
+
 }  // namespace
 
 /// Before the dead one comes back, which has nothing any more, another has to have taken its place; and that
@@ -198,6 +240,7 @@ TEST_CASE("servers of a cluster die under load: what was accepted is served", "[
   TestCluster cluster(3, 1);
   const Location location{cluster.spool("?timeout=2s&durability=replica"), "default"};
   answered(real_time_engine().create(location, {.shards = 16}));
+  set_limits(location);
   std::mt19937 random(seed());
   Load load(location);
   for (int round = 0; round < rounds(1); ++round) {
@@ -214,6 +257,8 @@ TEST_CASE("servers of a cluster die under load: what was accepted is served", "[
   }
   load.end();
   check_all_done(location, load, true);
+  check_limits(load);
+  check_nothing_left(cluster, location);
 }
 
 TEST_CASE("shards move between servers under load, and nobody sees half of one", "[moves]") {
@@ -236,6 +281,7 @@ TEST_CASE("shards move between servers under load, and nobody sees half of one",
   }
   load.end();
   check_all_done(location, load, false);
+  check_nothing_left(cluster, location);
 }
 
 }  // namespace fq::test

@@ -374,7 +374,7 @@ void run_histories(Servers& on, uint32_t shards, TestCluster* cluster = nullptr)
   const uint64_t one = number_of("FQ_SEED", 0);
   const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
   const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 5);
-  std::printf("histories: FQ_SEED=%ju, %ju histories\n", uintmax_t{first}, uintmax_t{count});
+  std::printf("histories: FQ_SEED=%ju, %ju histories, %u shards\n", uintmax_t{first}, uintmax_t{count}, shards);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     ServerHistory history(
         on.spool(), [&](const std::string& prefix) { return all_keys(on, prefix); }, seed, shards);
