@@ -36,7 +36,7 @@ constexpr const char* kPoints[] = {
     "event.appended",        "event.committed",      "file.set_aside",     "flush.applied",
     "flush.servable",        "flush.synced",         "flush.syncing",      "flush.taken",
     "flush.unlocked",        "flush.written",        "grow.allocated",     "header.written",
-    "held.committed",        "held.decided",         "holder.begun",       "keys.carried",
+    "held.committed",        "held.decided",         "holder.begun",       "keys.begun",         "keys.carried",
     "lease.appended",        "lease.committed",      "log.block",          "orphan.found",
     "orphan.gone",           "output.kept",          "output.made",        "pending.applied",
     "policy.appended",       "policy.applied",       "policy.carried",     "policy.kept",

@@ -71,7 +71,7 @@ std::vector<Operation> with_housekeeping(std::vector<Operation> operations) {
        give_back_file,
        {"attach.shared", "event.appended", "event.committed", "settle.durable", "flush.applied",
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written",
-        "keys.carried", "compaction.low", "compaction.low_durable", "compaction.removed"}},
+        "keys.begun", "keys.carried", "compaction.low", "compaction.low_durable", "compaction.removed"}},
       {"copy_forward",
        copy_forward,
        {"attach.shared", "holder.begun", "lease.appended", "lease.committed", "event.appended",

@@ -76,6 +76,7 @@ Result<bool> Housekeeper::keep_house() {
 Result<std::optional<Compactor::InOldest>> Housekeeper::carry_all() {
   FQ_TRY(carry_pinned(&SegmentHeader::run_time_settings, [this] { return run_time_policy_.carry_some(); }));
   keys_.make_room();
+  FQ_POINT("keys.begun");
   FQ_TRY(carry_pinned(&SegmentHeader::kept_keys, [this] { return keys_.carry_some(); }));
   FQ_TRY(schedules_.carry());
   FQ_TRY(steps_.carry());
