@@ -253,7 +253,7 @@ inline std::vector<FullShard::Asked> FullShard::all_that_is_asked() const {
          return why_not(q.move({&ready, 1}, {"wide", {}}));
        }},
       {"import",
-       [this](Queue& q) {
+       [](Queue& q) {
          ExportedMessage message;
          message.id = MessageId{77}, message.tenant = "a/import";
          return why_not(q.import_messages({&message, 1}, "elsewhere"));
