@@ -80,6 +80,41 @@ std::string count_fault(const ExportedMessage& message) {
   return "deliveries: are more than " + std::to_string(kImportedDeliveriesMax);
 }
 
+/// Of the states of a message those in which one leaves a queue.
+std::string state_fault(const ExportedMessage& message) {
+  const bool may_come = has_ended(message.state) || message.state == State::ready ||
+                        message.state == State::delayed || message.state == State::held ||
+                        message.state == State::dead;
+  if (!may_come) return "state: is none of a message that comes from elsewhere";
+  return message.state == State::delayed && message.since_wall_ms <= 0 ? "due_at: is missing" : "";
+}
+
+/// Sums of these have to be times, too.
+std::string time_fault(const ExportedMessage& message) {
+  const std::pair<std::string_view, int64_t> times[] = {
+      {"since", message.since_wall_ms},         {"due_at", message.due_wall_ms},
+      {"delay", message.delay_ms},              {"pushed_at", message.pushed_at_wall_ms},
+      {"ttl", message.ttl_ms},                  {"unique_for", message.unique_for_ms},
+      {"scheduled_at", message.scheduled_at_wall_ms}};
+  for (const auto& [name, time] : times)
+    if (time < 0 || time > kNever / 4) return std::string(name) + ": is out of range";
+  return "";
+}
+
+bool tells_more_than_its_end(const ExportedMessage& message) {
+  return !message.payload.empty() || !message.key.empty() || !message.tags.empty() || message.command ||
+         !message.unique.empty() || !message.debounce.empty() || !message.schedule.empty() ||
+         !message.after.empty() || !message.steps.empty() || message.last_error;
+}
+
+bool names_one_twice(const std::vector<ExportedWait>& after) {
+  std::vector<uint64_t> ids;
+  for (const ExportedWait& wait : after)
+    if (!wait.closed) ids.push_back(number(wait.id));
+  std::sort(ids.begin(), ids.end());
+  return std::adjacent_find(ids.begin(), ids.end()) != ids.end();
+}
+
 /// Whom it is behind because of its key it waits for, too, also where it did not come after that one.
 size_t wait_count(const ExportedMessage& message) {
   const auto is_behind = [&](const ExportedWait& wait) { return wait.id == message.behind; };
@@ -123,20 +158,30 @@ Result<void> check_step_name(std::string_view name) {
   return {};
 }
 
+Result<void> check_ends(const EndRequest& request) {
+  if (request.ends.empty() || request.ends.size() == request.ids.size()) return {};
+  return Error{ErrorKind::usage, "ends: there is not a place for each message", 0};
+}
+
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
   if (!message.lost.empty()) return message.lost;
-  if (has_ended(message.state)) return "";
+  if (std::string fault = state_fault(message); !fault.empty()) return fault;
+  if (has_ended(message.state))
+    return tells_more_than_its_end(message) ? "it has ended, and more is told of it" : "";
+  if (std::string fault = time_fault(message); !fault.empty()) return fault;
   NewMessage pushed = values_of(message);
   pushed.debounce = {};  // it needs no delay any more
   const Result<void> checked = check_message(pushed, payload_bytes_max);
   if (!checked.ok()) return checked.error().text;
   if (message.debounce.size() > kUniqueKeyBytesMax) return "debounce: is too long";
   if (wait_count(message) > kAfterMax + 1) return "after: names too many messages";
+  if (names_one_twice(message.after)) return "after: names a message twice";
   if (std::string fault = count_fault(message); !fault.empty()) return fault;
   if (message.steps.size() > kStepsPerMessageMax) return "it has too many steps";
   uint64_t bytes = 0;
   for (const ExportedStep& step : message.steps) {
     if (const Result<void> named = check_step_name(step.name); !named) return named.error().text;
+    if (step.kind < StepKind::run || step.kind > kLastStepKind) return "step '" + step.name + "': is of no kind";
     if (step.output.size() > kStepBytesMax) return "step '" + step.name + "': its output is too long";
     if (step.ids.size() > kStepsPerMessageMax) return "step '" + step.name + "': waits for too many messages";
     bytes += step.output.size();

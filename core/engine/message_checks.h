@@ -30,6 +30,9 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
 /// A fault of this item of a batch.
 inline Error at_item(Error error, size_t item) { return error.item = item, error; }
 
+/// A place for each, or none.
+Result<void> check_ends(const EndRequest& request);
+
 Result<void> check_step_name(std::string_view name);
 
 /// The values that a push would give of it: all but its past and its dependencies.

@@ -239,6 +239,27 @@ TEST_CASE("an output is kept with an ack and with a bury, and no longer than ask
   }
 }
 
+TEST_CASE("an output that is to be kept for no time is none") {
+  ON_EVERY_ENGINE(q);
+  for (const int64_t keep_ms : {int64_t{0}, int64_t{-1}, int64_t{-100'000}, INT64_MIN}) {
+    const MessageId id = q.push("t", "only");
+    CHECK(settle_with(q, q.lease(), Verdict::ack, {"out", "err", keep_ms}) == SettleStatus::ok);
+    CHECK_FALSE(q.door().output(id).value());
+  }
+  const auto report = q.door().check();
+  REQUIRE(report.ok());
+  CHECK(report->findings.empty());
+}
+
+TEST_CASE("who asks how messages ended has a place for each") {
+  ON_EVERY_ENGINE(q);
+  const MessageId ids[] = {q.push("t", "a"), q.push("t", "b")};
+  std::optional<State> end;
+  const auto told = q.door().await_end({.ids = ids, .ends = {&end, 1}, .wait_ms = 0});
+  REQUIRE_FALSE(told.ok());
+  CHECK(told.error().kind == ErrorKind::usage);
+}
+
 TEST_CASE("an empty output is one, and a message without one has none") {
   ON_EVERY_ENGINE(q);
   const MessageId empty = q.push("t", "empty");

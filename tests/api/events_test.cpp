@@ -211,6 +211,17 @@ TEST_CASE("waiting for an event ends with its time, and by an interrupt") {
   CHECK(page.events.empty());
 }
 
+TEST_CASE("who wants no event, or has no time for one, does not wait") {
+  ON_EVERY_ENGINE_WITH(q, Time::real);
+  q.push("t", "x");
+  EventPage page;
+  REQUIRE(q.door().events({.n = 0}, page).ok());
+  CHECK(page.events.empty());
+  REQUIRE(q.door().events({.last = 1}, page).ok());
+  EventRequest request{.from = page.next, .wait = true, .wait_ms = INT64_MIN};
+  for (int i = 0; i < 20; ++i) REQUIRE(q.door().events(request, page).ok());
+}
+
 TEST_CASE("a cursor that is none is refused or tells nothing wrong") {
   ON_EVERY_ENGINE(q);
   q.push("t", "x");

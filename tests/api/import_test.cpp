@@ -48,6 +48,43 @@ TEST_CASE("counts that could not go on are not imported") {
   CHECK(q.lease().delivery == 2);
 }
 
+TEST_CASE("what no message has elsewhere is not imported") {
+  WHERE_EXPORTS_ARE(q);
+  const ExportedMessage good = a_message(q, 1, State::ready);
+  std::vector<ExportedMessage> bad;
+  for (const State state : {State::leased, State::moved, static_cast<State>(99)}) {
+    bad.push_back(good);
+    bad.back().state = state;
+  }
+  bad.push_back(good);
+  bad.back().state = State::delayed, bad.back().since_wall_ms = 0;
+  for (int64_t ExportedMessage::*time :
+       {&ExportedMessage::since_wall_ms, &ExportedMessage::due_wall_ms, &ExportedMessage::delay_ms,
+        &ExportedMessage::ttl_ms, &ExportedMessage::unique_for_ms, &ExportedMessage::pushed_at_wall_ms}) {
+    for (const int64_t ms : {INT64_MIN, int64_t{-1}, INT64_MAX}) {
+      bad.push_back(good);
+      bad.back().*time = ms;
+    }
+  }
+  for (const int kind : {0, 5, 255}) {
+    bad.push_back(good);
+    bad.back().steps = {{.name = "s", .kind = static_cast<StepKind>(kind)}};
+  }
+  bad.push_back(good);
+  bad.back().state = State::held, bad.back().after = {{.id = MessageId{7}}, {.id = MessageId{7}}};
+  bad.push_back(good);
+  bad.back().state = State::acked, bad.back().unique = std::string(70'000, 'u');
+  for (size_t i = 0; i < bad.size(); ++i) {
+    CAPTURE(i);
+    CHECK(objection_to(q, bad[i]) != "");
+  }
+  CHECK(objection_to(q, good) == "");
+  CHECK(q.lease().delivery == 1);
+  const auto report = q.door().check();
+  REQUIRE(report.ok());
+  CHECK(report->findings.empty());
+}
+
 TEST_CASE("the attempts that an imported message has of its own hold, whatever its last lease was given") {
   WHERE_EXPORTS_ARE(q);
   const uint32_t of_lease = 7;

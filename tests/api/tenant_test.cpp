@@ -101,4 +101,18 @@ TEST_CASE("a tenant's name is looked at before anything is set for it") {
   CHECK(q.door().policy_set("a", {}).ok());
 }
 
+TEST_CASE("what is no setting is not set, nor with one that is") {
+  ON_EVERY_ENGINE(q);
+  const PolicyValue burst{PolicyKey::burst, 5, 0, {}};
+  for (const int key : {0, 26, 200}) {
+    const PolicyValue none{static_cast<PolicyKey>(key), 1, 0, {}};
+    CHECK_FALSE(q.door().policy_set("a", {{burst, none}, {}}).ok());
+    CHECK_FALSE(q.door().policy_set("a", {{}, {none.key}}).ok());
+  }
+  CHECK_FALSE(q.door().policy_set("a", {std::vector<PolicyValue>(70'000, burst), {}}).ok());
+  const PolicyValue named{PolicyKey::burst, 5, 0, std::string(70'000, 'n')};
+  CHECK_FALSE(q.door().policy_set("a", {{named}, {}}).ok());
+  CHECK(q.door().policy_set("a", {{burst}, {}}).ok());
+}
+
 }  // namespace fq::test

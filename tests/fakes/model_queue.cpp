@@ -8,6 +8,7 @@
 #include <thread>
 // fq, below us.
 #include "core/engine/message_checks.h"
+#include "core/engine/patch_checks.h"
 
 namespace fq::test {
 
@@ -212,7 +213,7 @@ Result<SettleStatus> ModelQueue::edit(MessageId id, const MessagePatch& patch) {
 
 Result<void> ModelQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   const std::lock_guard lock(store_->mutex);
-  if (!path.empty() && !is_tenant(path)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
+  FQ_TRY(check_patch(path, patch));
   store_->model.set(std::string(path), patch);
   return {};
 }

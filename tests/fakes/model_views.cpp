@@ -11,6 +11,7 @@
 #include <thread>
 // fq, below us.
 #include "core/base/host_name.h"
+#include "core/engine/message_checks.h"
 
 namespace fq::test {
 
@@ -313,6 +314,7 @@ bool ModelQueue::have_ended(const EndRequest& request) {
 }
 
 Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {
+  FQ_TRY(check_ends(request));
   Clock& clock = store_->model.clock;
   const int64_t start_ms = clock.boot_ms();
   for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {  // between two looks: it has no word

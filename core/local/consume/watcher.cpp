@@ -5,6 +5,7 @@
 #include <bitset>
 // fq, below us.
 #include "core/api/receipt.h"
+#include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/local/read/event_walk.h"
 #include "core/local/shared/sleep.h"
@@ -194,6 +195,7 @@ Result<bool> Watcher::scan_ends(const EndRequest& request, OpenEnds& open, int64
 }
 
 Result<EndStatus> Watcher::await_end(const EndRequest& request) {
+  FQ_TRY(check_ends(request));
   const int64_t deadline_ms =
       request.wait_ms ? clock().boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
   OpenEnds open;

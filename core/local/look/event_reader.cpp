@@ -386,7 +386,8 @@ Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
     const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
     FQ_TRY(read(request, page));
     const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
-    const int64_t left_ms = request.wait_ms.value_or(kWaitMaxMs) - (clock().boot_ms() - begin_ms);
+    const int64_t left_ms =
+        std::max<int64_t>(0, request.wait_ms.value_or(kWaitMaxMs)) - (clock().boot_ms() - begin_ms);
     const bool done = !page.events.empty() || !events_.notices().empty() || interrupted;
     if (done || !request.wait || !page.at_end || left_ms <= 0) break;
     sleep_until_written(request.interrupt, seen, left_ms);

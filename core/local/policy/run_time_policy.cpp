@@ -5,7 +5,7 @@
 #include <charconv>
 // fq, below us.
 #include "core/base/fault_point.h"
-#include "core/base/tenant_name.h"
+#include "core/engine/patch_checks.h"
 // fq, this room.
 #include "core/local/write/pin_walk.h"
 #include "core/local/shared/policy_layers.h"
@@ -17,32 +17,6 @@ namespace {
 // Under one hold of the lock: chosen.
 constexpr size_t kSettingsPerLook = 64;
 constexpr uint32_t kNodesPassedPerLook = 4096;
-
-Error refused(std::string_view path, std::string_view what) {
-  std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
-  return Error{ErrorKind::usage, object.append(": ").append(what), 0};
-}
-
-bool is_for_tenants(PolicyKey key) {
-  return key == PolicyKey::limited || key == PolicyKey::weight || key == PolicyKey::pool;
-}
-bool is_for(std::string_view path, PolicyKey key) {
-  return path.empty() ? is_of_queue(key) || !is_for_tenants(key) : !is_of_queue(key);
-}
-
-Result<void> check_patch(std::string_view path, const PolicyPatch& patch) {
-  if (!path.empty()) {
-    if (const std::string_view fault = tenant_name_fault(path); !fault.empty()) return refused(path, fault);
-  }
-  for (const PolicyKey key : patch.unset) {
-    if (!is_for(path, key)) return refused(path, "has no such setting");
-  }
-  for (const PolicyValue& value : patch.set) {
-    if (!is_for(path, value.key)) return refused(path, "has no such setting");
-    if (const std::string_view fault = policy_value_fault(value); !fault.empty()) return refused(path, fault);
-  }
-  return {};
-}
 
 /// As the journal has it: a time that is told from now becomes a wall time, and the other way round.
 void shift_limited(PolicyValues& values, int64_t by_ms) {

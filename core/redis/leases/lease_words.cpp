@@ -48,7 +48,7 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
 }
 
 Result<std::string> output_bytes(const JobOutput* output) {
-  if (output == nullptr) return std::string();
+  if (output == nullptr || output->keep_ms <= 0) return std::string();
   JobOutput whole = *output;
   if (output->run != nullptr) {
     for (const Channel channel : kChannels) {

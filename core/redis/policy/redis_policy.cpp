@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <iterator>
 // fq, below us.
-#include "core/base/tenant_name.h"
-#include "core/base/text/escape.h"
+#include "core/engine/patch_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/records.h"
@@ -32,42 +31,6 @@ Result<void> check_values(const PolicyValues& values) {
     if (!fault.empty()) return Error{ErrorKind::usage, "policy: " + std::string(fault), 0};
   }
   return {};
-}
-
-bool is_of_queues(PolicyKey key) {
-  return key != PolicyKey::weight && key != PolicyKey::pool && key != PolicyKey::limited;
-}
-bool is_of_tenants(PolicyKey key) {
-  switch (key) {
-    case PolicyKey::max_messages:
-    case PolicyKey::max_bytes:
-    case PolicyKey::concurrency:
-    case PolicyKey::rate:
-    case PolicyKey::burst:
-    case PolicyKey::weight:
-    case PolicyKey::pool:
-    case PolicyKey::paused:
-    case PolicyKey::limited:
-      return true;
-    default:
-      return false;
-  }
-}
-
-Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
-  if (!path.empty()) {
-    if (const std::string_view fault = tenant_name_fault(path); !fault.empty())
-      return Error{ErrorKind::usage, "tenant " + in_quotes(path) + ": " + std::string(fault), 0};
-  }
-  std::vector<PolicyKey> keys = patch.unset;
-  for (const PolicyValue& value : patch.set) keys.push_back(value.key);
-  for (const PolicyKey key : keys) {
-    if (path.empty() ? is_of_queues(key) : is_of_tenants(key)) continue;
-    return Error{
-        ErrorKind::usage,
-        (path.empty() ? "queue" : "tenant " + in_quotes(path)) + std::string(": has no such setting"), 0};
-  }
-  return check_values(patch.set);
 }
 
 /// What the server's program could not do in one call, by its word for it.
@@ -169,7 +132,7 @@ Result<void> RedisPolicy::follow(Entry entry) {
 }
 
 Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, bool is_told) {
-  FQ_TRY(check_keys(path, patch));
+  FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
   ArgumentList arguments;
   arguments.borrow(path.empty() ? "set" : "tenant");

@@ -148,7 +148,7 @@ Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page)
     FQ_TRY(read_on(request));
     const int64_t held_ms = merge(request.n, request.wait || system_clock().boot_ms() < late_ms, page);
     page.at_end = is_all_told();
-    if (!page.events.empty()) break;
+    if (!page.events.empty() || request.n == 0) break;
     if (page.at_end && !request.wait) break;
     const Waiting::End end = page.at_end ? await_event(request, waiting)
                                          : waiting.sleep(std::clamp(held_ms, kHeldBackMs, kHeldBackMaxMs));

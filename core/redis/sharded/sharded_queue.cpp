@@ -5,6 +5,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/exported_ids.h"
+#include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/redis/waits/awaiting.h"
 
@@ -34,6 +35,7 @@ Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) 
 }
 
 Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
+  FQ_TRY(check_ends(request));
   Waiting waiting(request.wait_ms, request.interrupt);
   Awaiting awaiting;
   WholeLooks whole;

@@ -6,6 +6,7 @@
 #include "core/base/host_name.h"
 #include "core/base/sort_key.h"
 #include "core/base/text/decimal.h"
+#include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
@@ -265,6 +266,7 @@ Result<bool> RedisLook::is_idle() {
 }
 
 Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
+  FQ_TRY(check_ends(request));
   Waiting waiting(request.wait_ms, request.interrupt);
   Awaiting awaiting;
   WholeLooks whole;
