@@ -5,13 +5,12 @@
 #pragma once
 
 // System.
-#include <sys/resource.h>
-
 #include <algorithm>
 // fq, below us.
 #include "core/base/step_count.h"
 // Tests.
 #include "tests/process/real_fq.h"
+#include "tests/processor_time.h"
 
 namespace fq::test {
 
@@ -20,17 +19,8 @@ inline constexpr double kSlowerMax = 1.2;
 struct Pace {
   uint64_t operations = 0;
   uint64_t steps = 0;
-  uint64_t processor_us = 0;
+  double processor_s = 0;
 };
-
-inline uint64_t processor_us() {
-  struct rusage used {};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto us = [](const timeval& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
-  };
-  return us(used.ru_utime) + us(used.ru_stime);
-}
 
 /// Messages of a tenant of their own are pushed, leased and acked. None: one of them was not.
 inline std::optional<Pace> work_once(Queue& queue, uint64_t operations) {
@@ -38,7 +28,7 @@ inline std::optional<Pace> work_once(Queue& queue, uint64_t operations) {
   const std::string payload(200, 'p');
   const std::vector<NewMessage> batch(kAtOnce, NewMessage{.tenant = "pace", .payload = as_bytes(payload)});
   Pace pace;
-  const uint64_t began_us = processor_us();
+  const double began_s = processor_s();
 #ifdef FQ_FAULT_POINTS
   const uint64_t steps = StepCount::steps;
 #endif
@@ -55,7 +45,7 @@ inline std::optional<Pace> work_once(Queue& queue, uint64_t operations) {
 #ifdef FQ_FAULT_POINTS
   pace.steps = StepCount::steps - steps;
 #endif
-  pace.processor_us = processor_us() - began_us;
+  pace.processor_s = processor_s() - began_s;
   return pace;
 }
 
@@ -69,7 +59,7 @@ inline std::optional<Pace> pace_of(Queue& queue, uint64_t operations) {
     const std::optional<Pace> pace = work_once(queue, operations);
     if (!pace) return std::nullopt;
     best->steps = std::min(best->steps, pace->steps);
-    best->processor_us = std::min(best->processor_us, pace->processor_us);
+    best->processor_s = std::min(best->processor_s, pace->processor_s);
   }
   return best;
 }

@@ -303,7 +303,7 @@ class CrowdedLife {
 struct Slower {
   Slower(const Pace& young, const Pace& old)
       : steps(static_cast<double>(old.steps) / static_cast<double>(young.steps)),
-        time(static_cast<double>(old.processor_us) / static_cast<double>(young.processor_us)) {}
+        time(old.processor_s / young.processor_s) {}
   double steps, time;
 };
 

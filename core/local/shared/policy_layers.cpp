@@ -11,6 +11,11 @@ constexpr size_t kNumbersMax = 32;
 
 uint64_t bit_of(PolicyKey key) { return uint64_t{1} << static_cast<uint8_t>(key); }
 
+/// Whether this value is for the queue as a whole rather than for a node of its tree.
+bool is_of_queue(PolicyKey key) {
+  return key == PolicyKey::draining || value_of(Settings{}, key).has_value();
+}
+
 /// What holds changes together with the layer that it comes from.
 void put_together(Txn& txn, SegmentHeader& header) {
   Settings settings = settings_of(header.policy.file);
@@ -45,10 +50,6 @@ Settings settings_of(const SharedSettings& shared) {
   const auto take = [&]<class T>(T& field) { field = static_cast<T>(numbers[i++]); };
   visit_settings(settings, [&](PolicyKey, auto&... fields) { (take(fields), ...); });
   return settings;
-}
-
-bool is_of_queue(PolicyKey key) {
-  return key == PolicyKey::draining || value_of(Settings{}, key).has_value();
 }
 
 void store_file_layer(Txn& txn, SegmentHeader& header, const Settings& file) {

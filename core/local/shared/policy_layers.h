@@ -14,9 +14,6 @@ namespace fq {
 Settings settings_of(const SharedSettings& shared);
 void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings);
 
-/// Whether this value is for the queue as a whole rather than for a node of its tree.
-bool is_of_queue(PolicyKey key);
-
 /// The file's layer is this from now on.
 void store_file_layer(Txn& txn, SegmentHeader& header, const Settings& file);
 void patch_run_time_layer(Txn& txn, SegmentHeader& header, const PolicyPatch& patch);
