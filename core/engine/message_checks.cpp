@@ -158,11 +158,6 @@ Result<void> check_step_name(std::string_view name) {
   return {};
 }
 
-Result<void> check_ends(const EndRequest& request) {
-  if (request.ends.empty() || request.ends.size() == request.ids.size()) return {};
-  return Error{ErrorKind::usage, "ends: there is not a place for each message", 0};
-}
-
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
   if (!message.lost.empty()) return message.lost;
   if (std::string fault = state_fault(message); !fault.empty()) return fault;

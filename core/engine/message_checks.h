@@ -31,7 +31,10 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
 inline Error at_item(Error error, size_t item) { return error.item = item, error; }
 
 /// A place for each, or none.
-Result<void> check_ends(const EndRequest& request);
+inline Result<void> check_ends(const EndRequest& request) {
+  if (request.ends.empty() || request.ends.size() == request.ids.size()) return {};
+  return Error{ErrorKind::usage, "ends: there is not a place for each message", 0};
+}
 
 Result<void> check_step_name(std::string_view name);
 

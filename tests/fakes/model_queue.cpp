@@ -7,8 +7,8 @@
 #include <chrono>
 #include <thread>
 // fq, below us.
+#include "core/api/patch_checks.h"
 #include "core/engine/message_checks.h"
-#include "core/engine/patch_checks.h"
 
 namespace fq::test {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 // fq, below us.
+#include "core/api/patch_checks.h"
 #include "core/base/fault_point.h"
-#include "core/engine/patch_checks.h"
 // fq, this room.
 #include "core/local/write/pin_walk.h"
 #include "core/local/shared/policy_layers.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 // fq, below us.
-#include "core/engine/patch_checks.h"
+#include "core/api/patch_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/records.h"

@@ -1,4 +1,4 @@
-#include "core/engine/patch_checks.h"
+#include "core/api/patch_checks.h"
 
 // System.
 #include <algorithm>

@@ -2,8 +2,9 @@
 #pragma once
 
 // fq, below us.
-#include "core/api/settings.h"
 #include "core/base/result.h"
+// fq, this room.
+#include "core/api/settings.h"
 
 namespace fq {
 
