@@ -333,8 +333,8 @@ class Queue {
   virtual Result<Settings> settings() = 0;
   /// Whether the policy file with this identity is the one whose values hold now.
   virtual Result<bool> policy_is_current(const FileIdentity& identity) = 0;
-  /// What policy_load would refuse, ErrorKind::config; nothing is done. Whoever can hold any says nothing.
-  virtual Result<void> policy_check(const Policy& /*policy*/) { return {}; }
+  /// What policy_load would refuse, ErrorKind::config; nothing is done.
+  virtual Result<void> policy_check(const Policy& policy) = 0;
   /// The file's layer, not written down: its values are in the file. `text`, which it is from, is kept for
   /// when the values are lost while the file is broken; null: the text that is kept stays.
   virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity,

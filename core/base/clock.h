@@ -20,6 +20,8 @@ class Clock {
 Clock& system_clock();
 
 inline constexpr int64_t kNever = INT64_MAX;  // a due time that does not come
+// As good as never, as a time or as a span: the sum of one with another is a number still.
+inline constexpr int64_t kLatestMs = kNever / 4;
 
 // Chosen: no change of a zone, and no hardware clock that was read in the wrong one, sets the wall clock back
 // by more. Where it says a time so long before one that was seen, that one was wrong.

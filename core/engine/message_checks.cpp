@@ -5,6 +5,7 @@
 #include <utility>
 // fq, below us.
 #include "core/api/command_check.h"
+#include "core/base/clock.h"
 #include "core/base/tenant_name.h"
 
 namespace fq {
@@ -18,7 +19,6 @@ Result<void> check_key(const NewMessage& message) {
   };
   if (message.unique.size() > kUniqueKeyBytesMax) return too_long("unique");
   if (message.debounce.size() > kUniqueKeyBytesMax) return too_long("debounce");
-  if (message.unique_for_ms < 0) return refuse("unique_for: is negative");
   if (message.after.size() + message.after_any.size() > kAfterMax)
     return refuse("after: names more than " + std::to_string(kAfterMax) + " messages");
   if (message.debounce.empty()) return {};
@@ -42,6 +42,17 @@ Error too_large(size_t bytes, uint64_t most) {
                0};
 }
 
+/// One that is longer than any is as good as for ever.
+Result<void> check_times(const NewMessage& message) {
+  const std::pair<std::string_view, int64_t> times[] = {{"delay", message.delay_ms.value_or(0)},
+                                                        {"timeout", message.timeout_ms.value_or(0)},
+                                                        {"keep", message.keep_ms.value_or(0)},
+                                                        {"unique_for", message.unique_for_ms}};
+  for (const auto& [name, time] : times)
+    if (time < 0) return Error{ErrorKind::usage, std::string(name) + ": is negative", 0};
+  return {};
+}
+
 Result<void> check_rest(const NewMessage& message) {
   if (message.key.size() > kSortKeyBytesMax) {
     return Error{ErrorKind::usage, "key: has more than " + std::to_string(kSortKeyBytesMax) + " bytes", 0};
@@ -62,6 +73,7 @@ Result<void> check_rest(const NewMessage& message) {
   if (!message.schedule.empty() && !queue_name_fault(message.schedule).empty())
     return Error{ErrorKind::usage, "schedule: " + std::string(queue_name_fault(message.schedule)), 0};
   FQ_TRY(check_key(message));
+  FQ_TRY(check_times(message));
   if (message.ttl_ms && *message.ttl_ms <= 0)
     return Error{ErrorKind::usage, "ttl: must be longer than 0s", 0};
   return message.command ? check_job_command(*message.command) : Result<void>();
@@ -97,7 +109,7 @@ std::string time_fault(const ExportedMessage& message) {
       {"ttl", message.ttl_ms},                  {"unique_for", message.unique_for_ms},
       {"scheduled_at", message.scheduled_at_wall_ms}};
   for (const auto& [name, time] : times)
-    if (time < 0 || time > kNever / 4) return std::string(name) + ": is out of range";
+    if (time < 0 || time > kLatestMs) return std::string(name) + ": is out of range";
   return "";
 }
 

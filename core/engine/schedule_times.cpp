@@ -15,6 +15,18 @@ namespace {
 
 constexpr int64_t kOnTimeMs = 1000;  // as late a time may be for the rule that skips what has passed
 
+/// The fault of what is kept of it beside its message; "": none.
+std::string_view range_fault(const ScheduleDefinition& definition) {
+  if (definition.missed > kLastMissedRule) return "missed: there is no such rule";
+  if (definition.overlap > kLastOverlapRule) return "overlap: there is no such rule";
+  if (!definition.past) return "";
+  const SchedulePast& past = *definition.past;
+  const auto is_time = [](int64_t wall_ms) { return wall_ms >= 0 && wall_ms <= kLatestMs; };
+  if (past.last > kLastOccurrence) return "last: is nothing that a time came to";
+  if (!is_time(past.begun_wall_ms) || !is_time(past.last_wall_ms)) return "its past: is out of range";
+  return number(past.last_id) <= kMessageIdMax ? "" : "last: has an id that no message has";
+}
+
 }  // namespace
 
 Result<ScheduleTimes> ScheduleTimes::of(std::string_view spec, std::string_view zone, int64_t begun_wall_ms) {
@@ -57,6 +69,8 @@ std::vector<int64_t> ScheduleTimes::next_times(int64_t wall_ms, size_t n) const 
 Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t payload_bytes_max) {
   const auto refuse = [](std::string what) { return Error{ErrorKind::usage, std::move(what), 0}; };
   if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
+    return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
+  if (const std::string_view fault = range_fault(definition); !fault.empty())
     return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
   FQ_TRY(ScheduleTimes::of(definition.spec, definition.zone, 0));
   // Of a zone that an `every` does not need a name is asked for all the same: it is kept.

@@ -9,6 +9,7 @@
 //   known}, then up to the end a u64 for each message that it came after
 
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/limits.h"
 // fq, this room.
 #include "core/journal/codec_parts.h"
@@ -30,7 +31,7 @@ constexpr uint16_t kFlags =
     kExpired | kDebounced | kKeyLost | kScheduled | kSuspended | kWaitFailed | kLeaves | kComes | kImported;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
-bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
+bool is_span(int64_t ms) { return ms >= 0 && ms <= kLatestMs; }
 
 uint16_t flags_of(const MessageTerms& terms) {
   return static_cast<uint16_t>((terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) |

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+// fq, below us.
+#include "core/api/policy_checks.h"
 // fq, this room.
 #include "core/local/files/kept_policy.h"
 #include "core/local/care/repairer.h"
@@ -297,6 +299,8 @@ Result<Settings> LocalQueue::settings() { return run_time_policy_.settings(); }
 Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
   return policy_loader_.is_current(identity);
 }
+
+Result<void> LocalQueue::policy_check(const Policy& policy) { return check_policy(policy); }
 
 Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity,
                                      const std::string* text) {

@@ -61,6 +61,7 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
                                       std::string_view origin) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
+  Result<void> policy_check(const Policy& policy) override;
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text = nullptr) override;
   Result<std::string> policy_kept() override;

@@ -164,7 +164,7 @@ Result<StepPause> RedisSteps::pause(const Receipt& receipt, std::string_view nam
 Result<StepPause> RedisSteps::sleep(const Receipt& receipt, std::string_view name,
                                     std::optional<int64_t> delay_ms, int64_t until_wall_ms) {
   const std::string delay = delay_ms ? std::to_string(std::max<int64_t>(*delay_ms, 0)) : "-1";
-  const std::string until = std::to_string(shard_.server_of(std::min(until_wall_ms, INT64_MAX / 4)));
+  const std::string until = std::to_string(shard_.server_of(until_wall_ms));
   return pause(receipt, name, StepKind::sleep, std::array<std::string_view, 2>{delay, until});
 }
 

@@ -57,6 +57,32 @@ TEST_CASE("an edited message keeps its id and takes the place that its new prior
   CHECK(q.pop(3) == "a b c");
 }
 
+TEST_CASE("a span below zero is refused, of a push as of an edit, and one that does not fit is for ever") {
+  ON_EVERY_ENGINE(q);
+  const MessageId before = q.push("t", "before");
+  const MessageId held = push_after(q, "after", before);
+  CHECK(refusal(q, held, delay(INT64_MIN)) == ErrorKind::usage);
+  CHECK(refusal(q, before, delay(-1)) == ErrorKind::usage);
+  const auto is_taken = [&](auto change) {
+    NewMessage message = message_of("t", "x", {});
+    change(message);
+    const Result<PushReply> reply = q.door().push({&message, 1});
+    return reply.ok() && is_accepted(reply->items.at(0).status);
+  };
+  using M = NewMessage;
+  CHECK_FALSE(is_taken([](M& m) { m.delay_ms = INT64_MIN; }));
+  CHECK_FALSE(is_taken([](M& m) { m.timeout_ms = -1; }));
+  CHECK_FALSE(is_taken([](M& m) { m.keep_ms = INT64_MIN; }));
+  CHECK(is_taken([](M& m) { m.delay_ms = INT64_MAX; }));
+  CHECK(is_taken([](M& m) { m.at_wall_ms = INT64_MAX; }));
+  CHECK(is_taken([](M& m) { m.timeout_ms = m.keep_ms = m.ttl_ms = INT64_MAX; }));
+  CHECK(is_taken([](M& m) { m.at_wall_ms = INT64_MIN; }));
+  CHECK(edit(q, held, delay(INT64_MAX)) == SettleStatus::ok);
+  CHECK(q.pop(9) == "before x x");
+  CHECK(q.stats().delayed == 3);
+  CHECK(q.door().check()->findings.empty());
+}
+
 TEST_CASE("an edited sort key moves its message, and may be taken back") {
   ON_EVERY_ENGINE(q);
   q.set_policy([](Settings& settings) { settings.order = Order::key; });

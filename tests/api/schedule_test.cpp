@@ -1,13 +1,8 @@
 // schedule_test - messages that are made again and again, at times, exactly once each.
-#include "tests/api/contract.h"
+#include "tests/api/schedules_scene.h"
 
 // fq, below us.
 #include "core/base/text/wall_time.h"
-
-// An engine without schedules has nothing to keep of what follows.
-#define WHERE_SCHEDULES_ARE(q) \
-  ON_EVERY_ENGINE(q);          \
-  if (q.door().schedules() == nullptr) return
 
 namespace fq::test {
 
@@ -16,19 +11,9 @@ namespace {
 constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kHourMs = 60 * kMinuteMs;
 
-ScheduleDefinition every(const char* span, const char* name = "s") {
-  ScheduleDefinition definition;
-  definition.name = name;
-  definition.spec = std::string("every ") + span;
-  definition.message.payload = as_bytes("tick");
-  return definition;
-}
-
-Schedules& schedules(QueueFixture& q) { return *q.door().schedules(); }
 void set(QueueFixture& q, const ScheduleDefinition& definition) {
   const Result<void> done = schedules(q).set(definition);
-  INFO((done.ok() ? "" : done.error().text));
-  REQUIRE(done.ok());
+  if (!done.ok()) FAIL(done.error().text);
 }
 ScheduleInfo info(QueueFixture& q, const char* name = "s") { return schedules(q).get(name).value().value(); }
 
@@ -362,37 +347,6 @@ TEST_CASE("a waiting consumer wakes for a schedule") {
   request.wait = true;
   request.wait_ms = 20'000;
   CHECK(q.lease_all(request).deliveries.size() == 1);
-}
-
-TEST_CASE("what no schedule can be is refused, and nothing is set") {
-  WHERE_SCHEDULES_ARE(q);
-  const auto refused = [&](auto change) {
-    ScheduleDefinition definition = every("10m");
-    change(definition);
-    const Result<void> done = schedules(q).set(definition);
-    return done.ok() ? std::optional<ErrorKind>() : done.error().kind;
-  };
-  using D = ScheduleDefinition;
-  CHECK(refused([](D& d) { d.spec = "0 0 30 2 *"; }) == ErrorKind::bad_data);
-  CHECK(refused([](D& d) { d.spec = "every 0s"; }) == ErrorKind::bad_data);
-  CHECK(refused([](D& d) { d.zone = "Mars/Phobos"; }) == ErrorKind::usage);
-  CHECK(refused([](D& d) { d.name = ".hidden"; }) == ErrorKind::usage);
-  CHECK(refused([](D& d) { d.name = std::string(65, 'x'); }) == ErrorKind::usage);
-  CHECK(refused([](D& d) { d.message.unique = "k"; }) == ErrorKind::usage);
-  CHECK(refused([](D& d) { d.message.delay_ms = 1; }) == ErrorKind::usage);
-  const std::string large(kInlinePayloadBytesMax + 1, 'x');
-  CHECK(refused([&](D& d) { d.message.payload = as_bytes(large); }) == ErrorKind::bad_data);
-  CHECK(schedules(q).list({}, 10)->schedules.empty());
-}
-
-TEST_CASE("of a file nothing is set where one cannot be, and a limit that it may change keeps none out") {
-  WHERE_SCHEDULES_ARE(q);
-  std::vector<ScheduleDefinition> both = {every("20m", "a"), every("30m", "b")};
-  both[1].zone = "Mars/Phobos";
-  CHECK_FALSE(schedules(q).load(both).ok());
-  CHECK(schedules(q).list({}, 10)->schedules.empty());
-  q.set("", PolicyKey::max_payload, 3);
-  CHECK(schedules(q).load({both.data(), 1}).ok());
 }
 
 }  // namespace fq::test

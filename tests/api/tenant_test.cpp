@@ -113,6 +113,42 @@ TEST_CASE("what is no setting is not set, nor with one that is") {
   const PolicyValue named{PolicyKey::burst, 5, 0, std::string(70'000, 'n')};
   CHECK_FALSE(q.door().policy_set("a", {{named}, {}}).ok());
   CHECK(q.door().policy_set("a", {{burst}, {}}).ok());
+  CHECK(q.door().policy_overrides({}, 0).ok());
+}
+
+TEST_CASE("a policy that no file can say is refused, and nothing of it holds") {
+  ON_EVERY_ENGINE(q);
+  const PolicyValue weight{PolicyKey::weight, 2'000, 0, {}}, burst{PolicyKey::burst, 5, 0, {}};
+  const PolicyValue attempts{PolicyKey::attempts, 2, 0, {}};
+  const Policy none[] = {
+      {{weight}, {}, {}},                                                 // not of a queue
+      {{attempts, attempts}, {}, {}},                                     // twice
+      {{{PolicyKey::order, 17, 0, {}}}, {}, {}},                          // no such order
+      {{{static_cast<PolicyKey>(200), 1, 0, {}}}, {}, {}},                // no such key
+      {{{PolicyKey::attempts, 2, 0, std::string(70'000, 'n')}}, {}, {}},  // a name of a number
+      {{}, {{"a", {attempts}}}, {}},                                      // not of a tenant
+      {{}, {{std::string(600, 'a'), {burst}}}, {}},                       // no name of a tenant
+      {{}, {{"", {burst}}}, {}},                                          // nor this
+      {{}, {{"a", {{PolicyKey::rate, -1, 1, {}}}}}, {}},                  // below zero
+      {{}, {}, {{std::string(600, 'p'), {burst}}}},                       // no name of a pool
+      {{}, {}, {{"p", {weight}}}},                                        // not of a pool
+      {{}, {}, {{"p", {burst, burst}}}},                                  // twice
+  };
+  const uint32_t attempts_max = q.door().settings()->attempts_max;
+  for (const Policy& each : none) {
+    CAPTURE(&each - none);
+    Policy policy = each;
+    if (policy.queue.empty()) policy.queue.push_back(attempts);
+    const Result<void> checked = q.door().policy_check(policy);
+    const Result<void> loaded = q.door().policy_load(policy, {.inode = 1});
+    REQUIRE_FALSE(checked.ok());
+    REQUIRE_FALSE(loaded.ok());
+    CHECK(checked.error().kind == ErrorKind::config);
+    CHECK(loaded.error().kind == ErrorKind::config);
+    CHECK(q.door().settings()->attempts_max == attempts_max);
+  }
+  CHECK(q.door().policy_load({{attempts}, {{"a/*", {weight}}}, {{"p", {burst}}}}, {.inode = 1}).ok());
+  CHECK(q.door().settings()->attempts_max == 2);
 }
 
 }  // namespace fq::test

@@ -20,15 +20,15 @@ MessageId Model::push(const NewMessage& from, MessageId behind) {
   if (!from.schedule.empty()) message.info.scheduled_at_wall_ms = from.scheduled_at_wall_ms;
   message.info.command = from.command;
   message.timeout_ms = from.timeout_ms;
-  message.keep_ms = from.keep_ms;
+  message.keep_ms = fitting(from.keep_ms);
   message.call = from.call;
-  message.ttl_ms = from.ttl_ms;
+  message.ttl_ms = fitting(from.ttl_ms);
   message.info.attempts_max = from.attempts_max.value_or(0);  // 0: the queue's
   message.info.pushed_at_wall_ms = clock.wall_ms();
   message.info.payload = std::string(as_text(from.payload));
   if (settings.order != Order::fifo) message.key = from.key, message.rank = from.priority;
   note(message, "pushed");
-  const int64_t delay_ms = from.at_wall_ms ? *from.at_wall_ms - clock.wall_ms() : from.delay_ms.value_or(0);
+  const int64_t delay_ms = wait_ms(from.at_wall_ms, from.delay_ms);
   hold(message, from, behind);
   message.held_due_ms = clock.boot_ms() + delay_ms;
   const MessageId id = message.info.id;
@@ -57,7 +57,7 @@ std::vector<Delivery> Model::lease(const LeaseRequest& request) {
       left = fits ? left - 1 : 0;
     } else {
       leaf = message->info.tenant + "/";
-      left = std::min({request.group_max, settings.batch_max, 1 + ready_in(leaf)}) - 1;
+      left = std::min({std::max<uint64_t>(request.group_max, 1), settings.batch_max, 1 + ready_in(leaf)}) - 1;
     }
     if (left == 0) gather(leaf);
   }
@@ -287,6 +287,11 @@ SettleStatus Model::end(Message& message, State state, std::string_view event, c
   note_ended(message.info.id);
   note(message, event, reason);
   return SettleStatus::ok;
+}
+
+int64_t Model::wait_ms(std::optional<int64_t> at_wall_ms, std::optional<int64_t> delay_ms) const {
+  if (at_wall_ms) return std::clamp<int64_t>(*at_wall_ms, 0, kLatestMs) - clock.wall_ms();
+  return fitting(delay_ms).value_or(0);
 }
 
 void Model::come_back(Message& message, int64_t delay_ms) {

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -192,6 +193,8 @@ class Model {
   static std::optional<int64_t> end_of_wait(const Message& message);
   SettleStatus judge(const Settle& item);
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
+  /// Until this time, or so long, as one of the two is given.
+  int64_t wait_ms(std::optional<int64_t> at_wall_ms, std::optional<int64_t> delay_ms) const;
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
   void note_told(Message& message);
@@ -221,6 +224,11 @@ class Model {
   uint64_t last_wait_ = 0;
   std::deque<MessageId> ended_;  // and those that waited for them were not looked at yet
 };
+
+/// A span that does not fit is as good as for ever.
+inline std::optional<int64_t> fitting(std::optional<int64_t> ms) {
+  return ms ? std::optional(std::min(*ms, kLatestMs)) : ms;
+}
 
 inline bool is_finished(State state) { return state == State::acked || state == State::cancelled; }
 

@@ -7,10 +7,9 @@
 namespace fq::test {
 
 void Model::set_time(Message& message, const MessagePatch& patch) {
-  const int64_t delay_ms =
-      patch.at_wall_ms ? *patch.at_wall_ms - clock.wall_ms() : patch.delay_ms.value_or(0);
+  const int64_t delay_ms = wait_ms(patch.at_wall_ms, patch.delay_ms);
   if (message.info.state == State::held) {
-    message.held_delay_ms = patch.delay_ms;
+    message.held_delay_ms = fitting(patch.delay_ms);
     message.held_due_ms = clock.boot_ms() + delay_ms;
   } else if (delay_ms > 0 || message.info.state == State::delayed) {
     come_back(message, delay_ms);
@@ -30,13 +29,13 @@ SettleStatus Model::edit(MessageId id, const MessagePatch& patch) {
   if (patch.attempts_max) message.info.attempts_max = patch.attempts_max->value_or(0);
   if (patch.attempts_max && !*patch.attempts_max) message.attempts_in_force = 0;
   if (patch.timeout_ms) message.timeout_ms = *patch.timeout_ms;
-  if (patch.keep_ms) message.keep_ms = *patch.keep_ms;
+  if (patch.keep_ms) message.keep_ms = fitting(*patch.keep_ms);
   for (const TagPatch& tag : patch.tags) {
     std::erase_if(message.info.tags, [&](const Tag& each) { return each.name == tag.name; });
     if (tag.value) message.info.tags.push_back({tag.name, *tag.value});
   }
   if (patch.command) message.info.command = *patch.command;
-  if (patch.ttl_ms) message.ttl_ms = *patch.ttl_ms;
+  if (patch.ttl_ms) message.ttl_ms = fitting(*patch.ttl_ms);
   if (patch.delay_ms || patch.at_wall_ms) set_time(message, patch);
   if (message.info.state == State::ready) {
     message.timer = end_of_wait(message);

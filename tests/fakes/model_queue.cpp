@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 // fq, below us.
-#include "core/api/patch_checks.h"
+#include "core/api/policy_checks.h"
 #include "core/engine/message_checks.h"
 
 namespace fq::test {
@@ -56,6 +56,9 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
   if (message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax)) {
     return "attempts: is out of range";
   }
+  for (const std::optional<int64_t>& span : {message.delay_ms, message.timeout_ms, message.keep_ms})
+    if (span && *span < 0) return "a span: is negative";
+  if (message.unique_for_ms < 0) return "unique_for: is negative";
   if (message.ttl_ms && *message.ttl_ms <= 0) return "ttl: must be longer than 0s";
   if (message.unique.size() > kUniqueKeyBytesMax || message.debounce.size() > kUniqueKeyBytesMax)
     return "key: is too long";
@@ -202,6 +205,9 @@ Result<SettleStatus> ModelQueue::edit(MessageId id, const MessagePatch& patch) {
   values.key = patch.key.value_or(std::string_view());
   values.attempts_max = patch.attempts_max.value_or(std::nullopt);
   values.ttl_ms = patch.ttl_ms.value_or(std::nullopt);
+  values.delay_ms = patch.delay_ms;
+  values.timeout_ms = patch.timeout_ms.value_or(std::nullopt);
+  values.keep_ms = patch.keep_ms.value_or(std::nullopt);
   for (const TagPatch& tag : patch.tags) values.tags.push_back({tag.name, tag.value.value_or("")});
   const std::string_view problem = problem_with(values, store_->model.settings);
   if (!problem.empty()) return Error{ErrorKind::usage, std::string(problem), 0};

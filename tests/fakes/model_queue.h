@@ -77,6 +77,7 @@ class ModelQueue : public Queue {
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<std::string> policy_kept() override { return kept_policy_; }
+  Result<void> policy_check(const Policy& policy) override;
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text = nullptr) override;
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;

@@ -25,6 +25,12 @@ Result<void> ModelSchedules::check(const ScheduleDefinition& definition) {
   if (!queue_name_fault(definition.name).empty() || waits || !message.unique.empty() ||
       !message.debounce.empty())
     return Error{ErrorKind::usage, "schedule: is none", 0};
+  const SchedulePast past = definition.past.value_or(SchedulePast{});
+  for (const int64_t time : {past.begun_wall_ms, past.last_wall_ms})
+    if (time < 0 || time > kLatestMs) return Error{ErrorKind::usage, "past: is none", 0};
+  if (definition.missed > kLastMissedRule || definition.overlap > kLastOverlapRule ||
+      past.last > kLastOccurrence || number(past.last_id) > kMessageIdMax)
+    return Error{ErrorKind::usage, "schedule: has no such rule", 0};
   if (message.payload.size() > kInlinePayloadBytesMax)
     return Error{ErrorKind::bad_data, "payload: is too long", 0};
   FQ_TRY(Recurrence::parse(definition.spec));

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <thread>
 // fq, below us.
+#include "core/api/policy_checks.h"
 #include "core/base/host_name.h"
 #include "core/engine/message_checks.h"
 
@@ -334,8 +335,11 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
   return store_->policy == identity;
 }
 
+Result<void> ModelQueue::policy_check(const Policy& policy) { return check_policy(policy); }
+
 Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity,
                                      const std::string* text) {
+  FQ_TRY(policy_check(policy));
   const std::lock_guard lock(store_->mutex);
   if (text != nullptr) kept_policy_ = *text;
   Settings settings;

@@ -9,7 +9,8 @@
 
 namespace fq::test {
 
-TEST_CASE("what a lease gave whose answer was lost, also when asked again, comes with the next one") {
+TEST_CASE(
+    "what a lease gave whose answer was lost, also when asked again, comes with the next one that is heard") {
   Sharded s(4);
   std::atomic<int> lost = 0;
   Relay* line = nullptr;
@@ -29,13 +30,16 @@ TEST_CASE("what a lease gave whose answer was lost, also when asked again, comes
   REQUIRE(first.deliveries.size() == 1);
   push_one(*queue, "a", "second");
   lost = 2;
-  const Result<LeaseReply> unheard = queue->lease(request);
-  if (unheard) CHECK(unheard->deliveries.empty());
+  std::string seconds;
+  const auto note = [&](const LeaseReply& reply) {
+    for (const Delivery& each : reply.deliveries) seconds += std::string(each.payload.bytes()) + " ";
+  };
+  // Where the counts of the shards have changed meanwhile it has looked again, and may have it by now.
+  if (const Result<LeaseReply> unheard = queue->lease(request)) note(*unheard);
   CHECK(lost == 0);
   CHECK(answered(s.queue->stats({})).rows.at(0).leased == 2);
-  const LeaseReply next = answered(queue->lease(request));
-  REQUIRE(next.deliveries.size() == 1);
-  CHECK(next.deliveries[0].payload.bytes() == "second");
+  note(answered(queue->lease(request)));
+  CHECK(seconds == "second ");
 }
 
 }  // namespace fq::test

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 // fq, below us.
+#include "core/base/clock.h"
 #include "core/base/limits.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::string_view kEvery = "every ", kEveryAlone = "every";
 constexpr int64_t kYearMs = int64_t{366} * 86'400'000;
-constexpr int64_t kLatestMs = INT64_MAX / 8;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 

@@ -19,7 +19,6 @@ constexpr int64_t kLogTimeoutMs = 1'000;  // chosen: a verdict does not wait lon
 constexpr int64_t kNoTryMs = 1'000;       // arbitrary
 constexpr int64_t kBetweenLooksMs = 60'000;
 constexpr int64_t kRunToldMs = UINT32_MAX;  // an entry knows when it began modulo 2^32
-constexpr int64_t kKeptMostMs = INT64_MAX / 4;
 
 bool is_end(RecordType type) { return type == RecordType::acked || type == RecordType::cancelled; }
 
@@ -146,7 +145,7 @@ bool EndNotes::is_long(const Settle* settle) {
 /// In a file of its own, until when its record will be told.
 void EndNotes::keep_long_output(const Found& found) {
   const JobOutput& output = *found.settle->output;
-  const int64_t until_wall_ms = now_wall_ms_ + std::min(output.keep_ms, kKeptMostMs);
+  const int64_t until_wall_ms = now_wall_ms_ + std::min(output.keep_ms, kLatestMs);
   const MessageId id{found.snapshot.id};
   const uint64_t bytes = bytes_of(output);
   // Before it is written: all others would have to make room for it, and it for the next.
@@ -161,9 +160,9 @@ void EndNotes::keep_long_output(const Found& found) {
 /// 0: it is not told of.
 int64_t EndNotes::kept_ms(const JobTerms& terms, const Settle* settle) {
   const int64_t by_policy = retention_of(header().settings.retention_ms.peek(), !terms.argv.empty());
-  const int64_t asked = terms.keep_ms.value_or(by_policy);
-  if (asked == 0 && settle != nullptr && settle->output != nullptr) return settle->output->keep_ms;
-  return std::min(asked, kKeptMostMs);
+  int64_t asked = terms.keep_ms.value_or(by_policy);
+  if (asked == 0 && settle != nullptr && settle->output != nullptr) asked = settle->output->keep_ms;
+  return std::clamp<int64_t>(asked, 0, kLatestMs);
 }
 
 std::optional<EndedRecord> EndNotes::record_of(const Found& found) {

@@ -170,7 +170,7 @@ LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
     terms.holder = *link_.holder();
   } else {
     const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
-    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
+    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, kLatestMs);
   }
   return terms;
 }
@@ -307,7 +307,8 @@ std::optional<SlotIndex> Taker::take_next(Txn& txn, const LeaseRequest& request,
   if (!slot || !request.grouped) return slot;
   const TenantIndex leaf{schedule().messages().entry(*slot).tenant.get()};
   group_.leaf = leaf;
-  group_.left = std::min(request.group_max, schedule().turns().group_size(leaf, 1)) - 1;
+  const uint64_t group_max = std::max<uint64_t>(request.group_max, 1);
+  group_.left = std::min(group_max, schedule().turns().group_size(leaf, 1)) - 1;
   if (group_.left == 0) schedule().turns().end_group(txn, leaf, terms.now_ms);
   return slot;
 }

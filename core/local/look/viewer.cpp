@@ -164,6 +164,7 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
 
 Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_t n) {
   MessagePage page;
+  given = std::min<size_t>(given, UINT32_MAX);  // as many as have a slot
   const size_t end = given + kLooksPerPage;
   bool more = true;
   while (more && page.messages.empty() && given < end) {

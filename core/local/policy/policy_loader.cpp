@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/api/policy_checks.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/kept_policy.h"
@@ -44,6 +45,7 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
 }
 
 Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
+  FQ_TRY(check_policy(policy));
   SegmentHeader& shared = header();
   const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.policy_lock);
   if (!held) return held_by(object() + ": its policy is being loaded", shared.policy_lock.holder());

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 // fq, below us.
-#include "core/api/patch_checks.h"
+#include "core/api/policy_checks.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/write/pin_walk.h"
@@ -21,7 +21,7 @@ constexpr uint32_t kNodesPassedPerLook = 4096;
 /// As the journal has it: a time that is told from now becomes a wall time, and the other way round.
 void shift_limited(PolicyValues& values, int64_t by_ms) {
   for (PolicyValue& value : values) {
-    if (value.key == PolicyKey::limited) value.number = std::min(value.number, INT64_MAX / 4) + by_ms;
+    if (value.key == PolicyKey::limited) value.number = std::min(value.number, kLatestMs) + by_ms;
   }
 }
 

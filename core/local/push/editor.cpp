@@ -44,7 +44,7 @@ void Editor::set_time(const MessagePatch& patch, int64_t now_wall_ms, Draft& dra
   if (!changes_time(patch)) return;
   item.due_wall_ms = due_wall_ms;
   if (now.state == SlotState::held) {
-    if (patch.delay_ms) item.due_wall_ms = -std::min(*patch.delay_ms, INT64_MAX / 8);
+    if (patch.delay_ms) item.due_wall_ms = -std::min(*patch.delay_ms, kLatestMs);
     return;
   }
   if (due_wall_ms != 0) {
@@ -61,7 +61,7 @@ void Editor::set_terms(const MessagePatch& patch, Draft& draft) {
   MovedRecord& now = draft.record.now;
   const std::string_view before = draft.before.record().message.terms;
   MessageTerms terms = decode_terms(before).value_or(MessageTerms{});
-  if (patch.ttl_ms) terms.ttl_ms = std::min(patch.ttl_ms->value_or(0), INT64_MAX / 8);
+  if (patch.ttl_ms) terms.ttl_ms = std::min(patch.ttl_ms->value_or(0), kLatestMs);
   // A debounced one that is not delayed any more can be replaced no more.
   if (terms.debounced && now.state != SlotState::delayed) {
     terms.debounced = false;

@@ -9,11 +9,10 @@ namespace {
 
 MessageTerms message_terms(const NewMessage& message) {
   MessageTerms terms;
-  terms.ttl_ms = std::min(message.ttl_ms.value_or(0), INT64_MAX / 8);
+  terms.ttl_ms = std::min(message.ttl_ms.value_or(0), kLatestMs);
   terms.debounced = !message.debounce.empty();
   terms.key = terms.debounced ? message.debounce : message.unique;
-  if (!terms.debounced && !terms.key.empty())
-    terms.key_for_ms = std::min(message.unique_for_ms, INT64_MAX / 8);
+  if (!terms.debounced && !terms.key.empty()) terms.key_for_ms = std::min(message.unique_for_ms, kLatestMs);
   return terms;
 }
 
@@ -57,14 +56,13 @@ constexpr Need kLittle = Growth::need_of("-", {});
 int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
   if (!message.debounce.empty()) {
     const int64_t wait_ms = std::min(message.quiet_ms, message.max_wait_ms.value_or(INT64_MAX));
-    return wall_ms + std::min(wait_ms, INT64_MAX / 8);
+    return wall_ms + std::min(wait_ms, kLatestMs);
   }
   if (message.delay_ms && *message.delay_ms > 0) {
     // A delay that does not fit is as good as never; cli has refused what a person would mistype.
-    return *message.delay_ms > INT64_MAX / 4 - wall_ms ? INT64_MAX / 4 : wall_ms + *message.delay_ms;
+    return *message.delay_ms > kLatestMs - wall_ms ? kLatestMs : wall_ms + *message.delay_ms;
   }
-  if (message.at_wall_ms && *message.at_wall_ms > wall_ms)
-    return std::min(*message.at_wall_ms, INT64_MAX / 4);
+  if (message.at_wall_ms && *message.at_wall_ms > wall_ms) return std::min(*message.at_wall_ms, kLatestMs);
   return 0;
 }
 

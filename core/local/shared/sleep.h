@@ -12,7 +12,7 @@ namespace fq {
 // Never longer than this without a look, since a waker may have died before it woke us.
 inline constexpr int64_t kWaitCapMs = 1'000;
 inline constexpr int64_t kWaitCapWithoutWaitvMs = 50;
-inline constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
+inline constexpr int64_t kWaitMaxMs = kLatestMs;  // as good as for ever, and no sum with it overflows
 
 /// A hint for wakers that a process sleeps; a death leaves it one too high, which costs them a system call.
 class WaiterCounted {

@@ -13,8 +13,6 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kLatestMs = INT64_MAX / 4;
-
 std::vector<uint64_t> ids_of_wait(Bytes after) {
   std::vector<uint64_t> ids;
   for (size_t at = 0; at + 8 <= after.size(); at += 8)

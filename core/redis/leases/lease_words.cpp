@@ -3,6 +3,7 @@
 // System.
 #include <unistd.h>
 
+#include <algorithm>
 #include <span>
 // fq, below us.
 #include "core/base/text/size.h"
@@ -34,7 +35,7 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
       .number(static_cast<double>(bytes_left))
       .number(static_cast<double>(wanted.hold_ms.value_or(-1)))
       .number(static_cast<double>(wanted.attempts_max.value_or(0)))
-      .number(wanted.grouped ? static_cast<double>(wanted.group_max) : 0.0)
+      .number(wanted.grouped ? static_cast<double>(std::max<uint64_t>(wanted.group_max, 1)) : 0.0)
       .number(static_cast<uint32_t>(::getpid()))
       .number(static_cast<uint8_t>(any_first))
       .number(static_cast<uint8_t>(living))

@@ -2,9 +2,8 @@
 
 // System.
 #include <algorithm>
-#include <iterator>
 // fq, below us.
-#include "core/api/patch_checks.h"
+#include "core/api/policy_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/records.h"
@@ -23,14 +22,6 @@ std::string text_of(const FileIdentity& identity) {
         static_cast<uint64_t>(identity.modified_ns), identity.for_queue})
     text += std::to_string(each) + ".";
   return text;
-}
-
-Result<void> check_values(const PolicyValues& values) {
-  for (const PolicyValue& value : values) {
-    const std::string_view fault = policy_value_fault(value);
-    if (!fault.empty()) return Error{ErrorKind::usage, "policy: " + std::string(fault), 0};
-  }
-  return {};
 }
 
 /// What the server's program could not do in one call, by its word for it.
@@ -94,20 +85,18 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
 
 /// A call that takes all of it. What it is refused for is an Error.
 Result<Reply> RedisPolicy::say(std::string_view what, const Policy& policy) {
-  FQ_TRY(check_values(policy.queue));
+  FQ_TRY(check_policy(policy));
   FQ_TRY(check_patterns(policy.tenants));
   ArgumentList arguments;
   arguments.borrow(what);
   arguments.add(policy_bytes(policy.queue));
   arguments.add(std::to_string(policy.pools.size()));
-  const auto add = [&](std::string_view name, const PolicyValues& values) -> Result<void> {
-    FQ_TRY(check_values(values));
+  const auto add = [&](std::string_view name, const PolicyValues& values) {
     arguments.borrow(name);
     arguments.add(policy_bytes(values));
-    return {};
   };
-  for (const PoolRule& pool : policy.pools) FQ_TRY(add(pool.name, pool.values));
-  for (const TenantRule& rule : policy.tenants) FQ_TRY(add(rule.pattern, rule.values));
+  for (const PoolRule& pool : policy.pools) add(pool.name, pool.values);
+  for (const TenantRule& rule : policy.tenants) add(rule.pattern, rule.values);
   FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words()));
   FQ_TRY(check_taken(reply, ErrorKind::config));
   return reply;
@@ -177,9 +166,9 @@ Result<OverridePage> RedisPolicy::overrides(const Cursor& from, size_t n) {
   if (from.text.empty() || overrides_.empty()) FQ_TRY(read_overrides());
   OverridePage page;
   auto at = from.text.empty() ? overrides_.begin() : overrides_.upper_bound(from.text.substr(1));
-  for (; at != overrides_.end() && page.overrides.size() < n; ++at)
+  for (; at != overrides_.end() && page.overrides.size() < std::max<size_t>(n, 1); ++at)
     page.overrides.push_back({at->first, at->second});
-  if (at != overrides_.end()) page.next.text = "=" + std::prev(at)->first;
+  if (at != overrides_.end()) page.next.text = "=" + page.overrides.back().path;
   return page;
 }
 

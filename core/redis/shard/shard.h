@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -236,7 +237,9 @@ class Shard {
 
   /// A wall time of the server's, and the other way round.
   int64_t wall_of(int64_t server_ms) const { return server_ms + wall_ahead_ms(); }
-  int64_t server_of(int64_t wall_ms) const { return wall_ms - wall_ahead_ms(); }
+  int64_t server_of(int64_t wall_ms) const {
+    return std::clamp(wall_ms, -kLatestMs, kLatestMs) - wall_ahead_ms();
+  }
 
  private:
   int64_t wall_ahead_ms() const;

@@ -55,7 +55,9 @@ Result<size_t> RedisCheck::take(const std::vector<std::string_view>& asked) {
   return static_cast<size_t>(told.at(4).number);
 }
 
-Result<void> RedisCheck::compare_tenants() {
+/// Those of which the tenants say something else than their messages do.
+Result<std::vector<std::string>> RedisCheck::compare_tenants() {
+  std::vector<std::string> wrong;
   std::string last;
   const std::string page = std::to_string(kIdsPerCall);
   for (;;) {
@@ -69,14 +71,14 @@ Result<void> RedisCheck::compare_tenants() {
       counted.back() = sums.whole();
       const auto found = of_tenants_.find(last);
       if (counted != (found == of_tenants_.end() ? TenantSums{} : found->second))
-        report_.findings.add("tenant " + last + ": counts other messages or bytes than it has");
+        wrong.push_back("tenant " + last + ": counts other messages or bytes than it has");
       if (found != of_tenants_.end()) of_tenants_.erase(found);
     }
     if (reply.at(1).items.size() < kIdsPerCall) break;
   }
   for (const auto& [path, counted] : of_tenants_)
-    report_.findings.add("tenant " + path + ": has messages, and is not among the tenants");
-  return {};
+    wrong.push_back("tenant " + path + ": has messages, and is not among the tenants");
+  return wrong;
 }
 
 /// What is told where the next page begins. A page may show again what another one did.
@@ -96,16 +98,23 @@ Result<void> RedisCheck::look_in_pages(std::string_view what) {
   return {};
 }
 
-/// Only where nobody changed anything meanwhile: else they are of other moments.
+/// Whether nothing has changed since the first look, by the `sums` of now.
+bool RedisCheck::has_stood_still(const Reply& sums) {
+  changes_.insert(sums.at(1).at(1).text);
+  if (changes_.size() == 1) return true;
+  report_.remarks.add("the queue was in use: its sums were not looked at");
+  return false;
+}
+
+/// Only where nobody changed anything meanwhile, and nothing fell due: else they are of other moments.
 Result<void> RedisCheck::compare_sums() {
   for (const uint64_t each : found_) report_.messages += each;
-  FQ_TRY_SET(const Reply reply, look({"sums"}));
-  changes_.insert(reply.at(1).at(1).text);
-  if (changes_.size() > 1) {
-    report_.remarks.add("the queue was in use: its sums were not looked at");
-    return {};
-  }
-  Unpacker sums(reply.at(1).at(0).text);
+  FQ_TRY_SET(const Reply before, look({"sums"}));
+  if (!has_stood_still(before)) return {};
+  FQ_TRY_SET(const std::vector<std::string> wrong_tenants, compare_tenants());
+  FQ_TRY_SET(const Reply after, look({"sums"}));
+  if (!has_stood_still(after)) return {};
+  Unpacker sums(after.at(1).at(0).text);
   for (size_t i = 0; i < found_.size(); ++i) {
     const auto counted = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
     if (counted == found_[i]) continue;
@@ -113,7 +122,8 @@ Result<void> RedisCheck::compare_sums() {
                          std::string(name_of(static_cast<State>(i))) + " messages, and there are " +
                          std::to_string(found_[i]));
   }
-  return compare_tenants();
+  for (const std::string& line : wrong_tenants) report_.findings.add(line);
+  return {};
 }
 
 Result<CheckReport> RedisCheck::run() {

@@ -29,7 +29,8 @@ class RedisCheck {
   Result<size_t> take(const std::vector<std::string_view>& asked);
   Result<void> look_in_pages(std::string_view what);
   Result<void> compare_sums();
-  Result<void> compare_tenants();
+  Result<std::vector<std::string>> compare_tenants();
+  bool has_stood_still(const Reply& sums);
 
   Shard& shard_;
   const Interrupt* interrupt_;

@@ -45,7 +45,7 @@ inline uint64_t setting_bytes_of(const Region& region, const Control& control) {
 inline int64_t gathers_since_ms(const Tenant& leaf) { return static_cast<int64_t>(leaf.joins.get()); }
 /// When a window that began then is over.
 inline int64_t window_end_ms(const Region& region, int64_t since_ms) {
-  return time_after(since_ms, std::min<int64_t>(region.root.terms.linger_ms, kNever / 4));
+  return time_after(since_ms, std::min<int64_t>(region.root.terms.linger_ms, kLatestMs));
 }
 /// When the messages of a leaf that waits for that have gathered.
 inline int64_t gathered_at_ms(const Region& region, const Tenant& leaf) {

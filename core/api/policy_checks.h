@@ -1,4 +1,4 @@
-// patch_checks - the checks of what is to be set at run time, for a tenant or for the queue.
+// policy_checks - the checks of what is to hold for tenants, pools and a queue, by a file or at run time.
 #pragma once
 
 // fq, below us.
@@ -11,5 +11,7 @@ namespace fq {
 /// `path`: the tenant's; empty: of the queue itself. Each setting is told once, and only a pool has a name, so
 /// that what is taken has a bound.
 Result<void> check_patch(std::string_view path, const PolicyPatch& patch);
+/// The same of each part of a file's policy.
+Result<void> check_policy(const Policy& policy);
 
 }  // namespace fq
