@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 // fq, below us.
+#include "core/base/text/decimal.h"
 #include "core/redis/catalog/queue_meta.h"
 
 namespace fq::test {
@@ -60,9 +61,15 @@ struct Copied {
     all.try_emplace("events");
     return all;
   }
+  /// That there are copies.
+  bool is_told_of_late() const {
+    const uint64_t told_ms = parse_decimal(fields(meta())["copies"]).value_or(0);
+    const auto now_ms = static_cast<uint64_t>(system_clock().wall_ms());
+    return told_ms <= now_ms && now_ms - told_ms < 60'000;
+  }
   bool has_copies() const {
     const std::vector<std::string> keys = copies();
-    return fields(keys[0]) == fixed() && fields(keys[1]) == fixed() && fields(meta())["copies"] == "1";
+    return fields(keys[0]) == fixed() && fields(keys[1]) == fixed() && is_told_of_late();
   }
 
   const RedisEngine& engine = real_time_engine();
@@ -154,37 +161,47 @@ TEST_CASE("the policy is told to be away, at once, where its server is, and a qu
   if (hangs) c.cluster.node(victim).go_on();
 }
 
-TEST_CASE("copies that an earlier fq did not make come with the first who opens the queue") {
+TEST_CASE("copies that an earlier fq did not make or a server forgot come with who opens the queue") {
   OnCluster s(4);
+  const std::string meta = s.meta_key();
   const auto at = [&](const std::string& key, std::initializer_list<std::string_view> words) {
     return command(s.cluster.node(s.cluster.owner_of(key)), words);
   };
+  const auto copy_keys = [&] {
+    std::vector<std::string> keys;
+    for (const std::string& place : copy_places("default"))
+      keys.push_back("fq1:" + s.prefix + ":{" + place + "}:meta");
+    return keys;
+  };
   const auto copies = [&] {
+    const std::string places = at(meta, {"HGET", meta, "places"}).text;
     size_t count = 0;
-    for (const std::string& place : copy_places("default")) {
-      const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
-      const std::string places = at(s.meta_key(), {"HGET", s.meta_key(), "places"}).text;
+    for (const std::string& key : copy_keys())
       count += at(key, {"HGET", key, "places"}).text == places ? 1U : 0U;
-    }
     return count;
   };
+  const auto forget = [&] {
+    for (const std::string& key : copy_keys()) at(key, {"DEL", key});
+  };
   CHECK(copies() == 2);
-  for (const std::string& place : copy_places("default")) {
-    const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
-    at(key, {"DEL", key});
-  }
+  forget();
   s.another();
   CHECK(copies() == 0);  // they are told to be there
   CHECK(!answered(real_time_engine().create(s.location, {.shards = 4})));
   CHECK(copies() == 2);
-  for (const std::string& place : copy_places("default")) {
-    const std::string key = "fq1:" + s.prefix + ":{" + place + "}:meta";
-    at(key, {"DEL", key});
-  }
-  at(s.meta_key(), {"HDEL", s.meta_key(), "copies"});
+  forget();
+  at(meta, {"HDEL", meta, "copies"});
   s.another();
   CHECK(copies() == 2);
-  CHECK(at(s.meta_key(), {"HGET", s.meta_key(), "copies"}).text == "1");
+  const int64_t now_ms = system_clock().wall_ms(), hour_ms = 3'600'000;
+  for (const int64_t told_ms : {now_ms - hour_ms - 1, now_ms + 2 * hour_ms, int64_t{1}}) {
+    CAPTURE(told_ms - now_ms);
+    forget();
+    at(meta, {"HSET", meta, "copies", std::to_string(told_ms)});
+    s.another();
+    CHECK(copies() == 2);
+    CHECK(parse_decimal(at(meta, {"HGET", meta, "copies"}).text).value() >= static_cast<uint64_t>(now_ms));
+  }
 }
 
 TEST_CASE("no queue is removed or renamed while a copy would stay, and it is used as before") {

@@ -104,7 +104,7 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   if (!entry) return entry;
   // Somebody may be making it just now. Where this fails and was needed, its first call says so.
   const bool is_whole = make_whole(queue, meta).ok();
-  if (is_whole && meta["copies"] != "1") meta_.make_copies(queue, meta);
+  if (is_whole && meta_.may_lack_copies(meta)) meta_.make_copies(queue, meta);
   return entry;
 }
 

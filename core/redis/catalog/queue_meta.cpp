@@ -1,9 +1,11 @@
 #include "core/redis/catalog/queue_meta.h"
 
 // System.
+#include <algorithm>
 #include <array>
 #include <utility>
 // fq, below us.
+#include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/catalog/shard_places.h"
@@ -16,8 +18,16 @@ namespace {
 // All that is told of a queue of several shards. Each is written, so that nothing stays of another queue.
 constexpr std::array<const char*, 6> kCopied = {"schema", "shards", "mark", "places", "spread", "events"};
 
+// Chosen: as seldom as it costs nothing, and sooner than a second server is lost for good.
+constexpr uint64_t kToldForMs = uint64_t{3'600} * 1'000;
+
 template <size_t kCount>
 using WordList = std::array<std::string_view, kCount>;
+
+std::string value_of(const Fixed& meta, const char* field) {
+  const auto found = meta.find(field);
+  return found == meta.end() ? std::string() : found->second;
+}
 
 }  // namespace
 
@@ -90,24 +100,28 @@ Result<std::string> QueueMeta::mark(const std::string& queue) const {
   return answer.reply.text;
 }
 
+bool QueueMeta::may_lack_copies(const Fixed& meta) const {
+  const uint64_t told_ms = parse_decimal(value_of(meta, "copies")).value_or(0);
+  const auto now_ms = static_cast<uint64_t>(access_.clock()->wall_ms());
+  return std::max(told_ms, now_ms) - std::min(told_ms, now_ms) > kToldForMs;
+}
+
 void QueueMeta::make_copies(const std::string& queue, const Fixed& meta) const {
-  const auto told = [&](const char* field) {
-    const auto found = meta.find(field);
-    return found == meta.end() ? std::string() : found->second;
-  };
-  const std::string places = told("places"), there = key(queue);
+  const std::string places = value_of(meta, "places"), there = key(queue);
   const Result<bool> may_have = may_have_copies(places);
   if (!may_have || !*may_have) return;
   std::vector<std::vector<std::string>> commands;
   for (const std::string& copy : copies(queue)) {
     std::vector<std::string>& command = commands.emplace_back(std::vector<std::string>{"HSET", copy});
-    for (const char* field : kCopied) command.insert(command.end(), {field, told(field)});
+    for (const char* field : kCopied) command.insert(command.end(), {field, value_of(meta, field)});
   }
-  for (const Result<Reply>& made : access_.link->ask_anew(commands)) {
-    if (!made) return;
-  }
-  const Result<Reply> said =
-      call_function(*access_.link, *access_.library, "copied", WordList<1>{there}, WordList<2>{places, "1"});
+  bool are_there = true;
+  for (const Result<Reply>& made : access_.link->ask_anew(commands)) are_there = are_there && made.ok();
+  const std::string before = value_of(meta, "copies");
+  if (!are_there && (before.empty() || before == "0")) return;
+  const std::string now_ms = std::to_string(access_.clock()->wall_ms());
+  const Result<Reply> said = call_function(*access_.link, *access_.library, "copied", WordList<1>{there},
+                                           WordList<2>{places, now_ms});
   if (said && said->at(0).number == 0) static_cast<void>(drop_copies(queue, places));
 }
 

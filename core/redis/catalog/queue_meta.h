@@ -9,6 +9,7 @@
 // So they are either made before that word, and dropped by who gave it, or dropped by who made them. What is
 // left, by a process that was killed in between or by a server that forgot, leads to shards without a root,
 // which serve nothing, until the next queue of that name has its own put over it.
+// A server may forget them, too: where that word is an hour old, who opens the queue makes them anew.
 #pragma once
 
 // System.
@@ -40,7 +41,9 @@ class QueueMeta {
   /// By which its receipts are told from others', likewise; "": there is no such queue.
   Result<std::string> mark(const std::string& queue) const;
 
-  /// Where a server is away, whoever opens the queue next makes them.
+  /// Whether nobody has said of late that there are copies.
+  bool may_lack_copies(const Fixed& meta) const;
+  /// Where a server is away, whoever opens the queue next makes them, or an hour later if there were some.
   void make_copies(const std::string& queue, const Fixed& meta) const;
   /// Of a queue that is there: from now on there are to be none, until somebody opens it.
   Result<void> give_up_copies(const std::string& queue, const std::string& places) const;

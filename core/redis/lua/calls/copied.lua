@@ -1,5 +1,5 @@
 -- copied - whether there are copies of what is fixed of a queue: see queue_meta.h. keys: what is fixed of it. args: where its
--- keys are, and '1': there are; '0': there are to be none. Of one that is being removed, gets another name or is another one by now
+-- keys are, and by which time there are; '0': there are to be none. Of one that is being removed, gets another name or is another one by now
 -- nobody says so. reply: whether it is so.
 local M = {}
 
