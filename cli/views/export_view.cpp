@@ -39,8 +39,11 @@ void write_moment(JsonWriter& json, std::string_view key, int64_t wall_ms) {
   if (wall_ms != 0) json.key(key).text(format_wall_time(wall_ms));
 }
 
+/// One that is for ever is the longest that is read again.
+std::string readable_span(int64_t ms) { return format_duration(std::min(ms, kDurationMsMax)); }
+
 void write_span(JsonWriter& json, std::string_view key, std::optional<int64_t> ms) {
-  if (ms && *ms != 0) json.key(key).text(format_duration(*ms));
+  if (ms && *ms != 0) json.key(key).text(readable_span(*ms));
 }
 
 void write_count(JsonWriter& json, std::string_view key, uint64_t count) {
@@ -170,7 +173,7 @@ std::string exported_lines(const ExportedMessage& message) {
   write_span(json, "timeout", message.timeout_ms);
   write_span(json, "keep", message.keep_ms);
   write_bytes(json, "unique", message.unique);
-  if (!message.unique.empty()) json.key("unique_for").text(format_duration(message.unique_for_ms));
+  if (!message.unique.empty()) json.key("unique_for").text(readable_span(message.unique_for_ms));
   write_bytes(json, "debounce", message.debounce);
   write_waits(json, message);
   write_yes(json, "wait_failed", message.wait_failed);

@@ -31,6 +31,11 @@ bool is_for_queues(PolicyKey key) {
          key != PolicyKey::pool && key != PolicyKey::limited;
 }
 
+bool is_at_run_time_only(PolicyKey key) {
+  return key == PolicyKey::paused || key == PolicyKey::draining || key == PolicyKey::limited;
+}
+bool is_for_files_tenants(PolicyKey key) { return is_for_tenants(key) && !is_at_run_time_only(key); }
+bool is_for_files_queues(PolicyKey key) { return is_for_queues(key) && !is_at_run_time_only(key); }
 bool is_for_pools(PolicyKey key) {
   return key == PolicyKey::concurrency || key == PolicyKey::rate || key == PolicyKey::burst;
 }
@@ -67,11 +72,11 @@ Result<void> check_patch(std::string_view path, const PolicyPatch& patch) {
   return refused_for(fault, ErrorKind::usage, "tenant", path);
 }
 
-Result<void> check_policy(const Policy& policy) {
-  FQ_TRY(refused_for(values_fault(policy.queue, {}, is_for_queues), ErrorKind::config, "queue", ""));
+Result<void> check_policy_values(const Policy& policy) {
+  FQ_TRY(refused_for(values_fault(policy.queue, {}, is_for_files_queues), ErrorKind::config, "queue", ""));
   for (const TenantRule& rule : policy.tenants) {
     std::string_view fault = tenant_name_fault(rule.pattern);  // a wildcard may stand in any name
-    if (fault.empty()) fault = values_fault(rule.values, {}, is_for_tenants);
+    if (fault.empty()) fault = values_fault(rule.values, {}, is_for_files_tenants);
     FQ_TRY(refused_for(fault, ErrorKind::config, "tenant", rule.pattern));
   }
   for (const PoolRule& pool : policy.pools) {

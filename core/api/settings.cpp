@@ -1,5 +1,7 @@
 #include "core/api/settings.h"
 
+// fq, below us.
+#include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/api/message.h"
 
@@ -56,7 +58,8 @@ std::string_view policy_value_fault(const PolicyValue& value) {
                  ? ""
                  : "has a weight of 0.1 to 1000";
     case PolicyKey::pool:
-      return value.text.size() > kTenantBytesMax ? "has a pool without a usable name" : "";
+      return value.text.empty() || queue_name_fault(value.text).empty() ? ""
+                                                                        : "has a pool without a usable name";
     case PolicyKey::rate:
       return value.number == kUnlimited || (value.number > 0 && value.second > 0) ? "" : "has an empty rate";
     case PolicyKey::concurrency:

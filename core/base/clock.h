@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <cstdint>
 
 namespace fq {
@@ -20,8 +21,12 @@ class Clock {
 Clock& system_clock();
 
 inline constexpr int64_t kNever = INT64_MAX;  // a due time that does not come
-// As good as never, as a time or as a span: the sum of one with another is a number still.
-inline constexpr int64_t kLatestMs = kNever / 4;
+// As good as never, as a time or as a span: the sum of two is a number still, and so is each as a double.
+inline constexpr int64_t kLatestMs = int64_t{1} << 61;
+/// So long after that time; as good as never where that does not fit.
+constexpr int64_t later(int64_t at_ms, int64_t span_ms) {
+  return std::min(at_ms + std::min(span_ms, kLatestMs), kLatestMs);
+}
 
 // Chosen: no change of a zone, and no hardware clock that was read in the wrong one, sets the wall clock back
 // by more. Where it says a time so long before one that was seen, that one was wrong.

@@ -14,7 +14,7 @@ bool waits(const ExportedMessage& message) {
 
 void settle_state(int64_t now_wall_ms, ExportedMessage& message) {
   if (message.state != State::held || waits(message)) return;
-  const int64_t due_wall_ms = message.delay_ms > 0 ? now_wall_ms + std::min(message.delay_ms, kLatestMs)
+  const int64_t due_wall_ms = message.delay_ms > 0 ? later(now_wall_ms, message.delay_ms)
                                                    : std::max(message.due_wall_ms, now_wall_ms);
   message.state = due_wall_ms > now_wall_ms ? State::delayed : State::ready;
   message.since_wall_ms = due_wall_ms;

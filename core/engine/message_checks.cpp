@@ -42,7 +42,7 @@ Error too_large(size_t bytes, uint64_t most) {
                0};
 }
 
-/// One that is longer than any is as good as for ever.
+/// How long is not bounded: what does not fit is for ever.
 Result<void> check_times(const NewMessage& message) {
   const std::pair<std::string_view, int64_t> times[] = {{"delay", message.delay_ms.value_or(0)},
                                                         {"timeout", message.timeout_ms.value_or(0)},

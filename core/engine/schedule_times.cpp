@@ -69,9 +69,9 @@ std::vector<int64_t> ScheduleTimes::next_times(int64_t wall_ms, size_t n) const 
 Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t payload_bytes_max) {
   const auto refuse = [](std::string what) { return Error{ErrorKind::usage, std::move(what), 0}; };
   if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
-    return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
+    return refuse("its name " + std::string(fault));
   if (const std::string_view fault = range_fault(definition); !fault.empty())
-    return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
+    return refuse(std::string(fault));
   FQ_TRY(ScheduleTimes::of(definition.spec, definition.zone, 0));
   // Of a zone that an `every` does not need a name is asked for all the same: it is kept.
   FQ_TRY(load_zone(definition.zone));

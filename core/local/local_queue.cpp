@@ -300,7 +300,7 @@ Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
   return policy_loader_.is_current(identity);
 }
 
-Result<void> LocalQueue::policy_check(const Policy& policy) { return check_policy(policy); }
+Result<void> LocalQueue::policy_check(const Policy& policy) { return check_policy_values(policy); }
 
 Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity,
                                      const std::string* text) {

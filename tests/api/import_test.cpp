@@ -179,3 +179,22 @@ TEST_CASE("what has died since it was imported is left as it is by a second expo
   import_one(to, end);
   CHECK(to.get(there).state == State::dead);
 }
+
+TEST_CASE("what is for ever in one queue is so in another") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const auto pass_on = [&](auto change) {
+    NewMessage message = message_of("t", "x", {});
+    message.timeout_ms = message.keep_ms = message.ttl_ms = INT64_MAX;
+    change(message);
+    const MessageId id = q.door().push({&message, 1}).value().items.at(0).id;
+    const MessageInfo there = to.get(import_one(to, exported(q, id)));
+    CHECK(there.state == State::delayed);
+    CHECK(there.due_at_wall_ms.value_or(0) > kLatestMs / 2);  // a server tells it as a double
+  };
+  using M = NewMessage;
+  pass_on([](M& m) { m.delay_ms = INT64_MAX; });
+  pass_on([](M& m) { m.at_wall_ms = INT64_MAX; });
+  pass_on([](M& m) { m.delay_ms = INT64_MAX, m.unique = "k", m.unique_for_ms = INT64_MAX; });
+  pass_on([](M& m) { m.debounce = "d", m.quiet_ms = INT64_MAX; });
+}

@@ -124,6 +124,9 @@ TEST_CASE("a policy that no file can say is refused, and nothing of it holds") {
       {{weight}, {}, {}},                                                 // not of a queue
       {{attempts, attempts}, {}, {}},                                     // twice
       {{{PolicyKey::order, 17, 0, {}}}, {}, {}},                          // no such order
+      {{{PolicyKey::draining, 1, 0, {}}}, {}, {}},                        // at run time only
+      {{}, {{"a", {{PolicyKey::limited, 1'000, 0, {}}}}}, {}},            // likewise
+      {{}, {{"a", {{PolicyKey::pool, 0, 0, "a b"}}}}, {}},                // no name of a pool
       {{{static_cast<PolicyKey>(200), 1, 0, {}}}, {}, {}},                // no such key
       {{{PolicyKey::attempts, 2, 0, std::string(70'000, 'n')}}, {}, {}},  // a name of a number
       {{}, {{"a", {attempts}}}, {}},                                      // not of a tenant

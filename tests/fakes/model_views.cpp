@@ -335,7 +335,7 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
   return store_->policy == identity;
 }
 
-Result<void> ModelQueue::policy_check(const Policy& policy) { return check_policy(policy); }
+Result<void> ModelQueue::policy_check(const Policy& policy) { return check_policy_values(policy); }
 
 Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity,
                                      const std::string* text) {

@@ -126,6 +126,15 @@ TEST_CASE("time limits hold however slowly a server takes what the jobs write", 
   CHECK(ends.kept_bytes == server.text().size());
 }
 
+TEST_CASE("a time limit that does not fit is none", "[threads]") {
+  FarServer server;
+  Options options;
+  options.command = {"true"};
+  options.timeout_ms = INT64_MAX;
+  const Ends ends = drain(server, options, 1);
+  CHECK(ends.acked == 1);
+}
+
 TEST_CASE("a worker that has not heard of its queue yet tells its watchdog that it lives", "[threads]") {
   const Listener systemd("@fq-worker-test-" + std::to_string(::getpid()));
   Options options;

@@ -41,7 +41,7 @@ bool same_record(const Settle& a, const Settle& b) {
 EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
   EventDetail detail;
   if (settle.verdict == Verdict::ack) return detail;
-  if (settle.delay_ms > 0) detail.due_wall_ms = wall_ms + std::min(settle.delay_ms, kLatestMs);
+  if (settle.delay_ms > 0) detail.due_wall_ms = later(wall_ms, settle.delay_ms);
   if (settle.exit) detail.exit = static_cast<int16_t>(*settle.exit);
   if (settle.signal) detail.signal = static_cast<int16_t>(*settle.signal);
   detail.reason = settle.reason;  // the encoder cuts it, between characters
@@ -192,7 +192,7 @@ Result<std::vector<ExtendResult>> Settler::extend(std::span<const Receipt> recei
       durable_end = header().tail;  // of what is refused too: it rests on what came before
       if (!slot) return Obstacle::none;
       EventDetail detail;
-      detail.until_wall_ms = now.wall_ms + std::min(duration_ms, kLatestMs);
+      detail.until_wall_ms = later(now.wall_ms, duration_ms);
       results[i].deadline_wall_ms = detail.until_wall_ms;
       const uint64_t bytes = event_record_bytes(RecordType::extended, 1, detail);
       const Obstacle obstacle = writer_.room_for_event(RecordType::extended, bytes);

@@ -45,7 +45,7 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
 }
 
 Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
-  FQ_TRY(check_policy(policy));
+  FQ_TRY(check_policy_values(policy));
   SegmentHeader& shared = header();
   const std::optional<SegmentLock> held = SegmentLock::take(shared, shared.policy_lock);
   if (!held) return held_by(object() + ": its policy is being loaded", shared.policy_lock.holder());

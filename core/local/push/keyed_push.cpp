@@ -307,12 +307,11 @@ Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Repla
   item.due_wall_ms = kept.due_wall_ms;
   merged.record.event = {plan.id, plan.event_position};
   if (!message.debounce.empty()) {
-    const int64_t quiet_ms = std::min(message.quiet_ms, kLatestMs);
     // Since the first push by the boot's clock, as all that waits: the wall's may have been set.
-    const int64_t latest_ms = now.wall_ms - (now.boot_ms - plan.since_ms) +
-                              std::min(message.max_wait_ms.value_or(kLatestMs), kLatestMs);
+    const int64_t latest_ms =
+        later(now.wall_ms - (now.boot_ms - plan.since_ms), message.max_wait_ms.value_or(kLatestMs));
     merged.record.due_wall_ms = item.due_wall_ms =
-        std::max<int64_t>(1, std::min(now.wall_ms + quiet_ms, latest_ms));
+        std::max<int64_t>(1, std::min(later(now.wall_ms, message.quiet_ms), latest_ms));
   }
   return true;
 }

@@ -55,13 +55,9 @@ constexpr Need kLittle = Growth::need_of("-", {});
 
 int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
   if (!message.debounce.empty()) {
-    const int64_t wait_ms = std::min(message.quiet_ms, message.max_wait_ms.value_or(INT64_MAX));
-    return wall_ms + std::min(wait_ms, kLatestMs);
+    return later(wall_ms, std::min(message.quiet_ms, message.max_wait_ms.value_or(kLatestMs)));
   }
-  if (message.delay_ms && *message.delay_ms > 0) {
-    // A delay that does not fit is as good as never; cli has refused what a person would mistype.
-    return *message.delay_ms > kLatestMs - wall_ms ? kLatestMs : wall_ms + *message.delay_ms;
-  }
+  if (message.delay_ms && *message.delay_ms > 0) return later(wall_ms, *message.delay_ms);
   if (message.at_wall_ms && *message.at_wall_ms > wall_ms) return std::min(*message.at_wall_ms, kLatestMs);
   return 0;
 }

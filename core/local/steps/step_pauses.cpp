@@ -35,8 +35,7 @@ Result<StepPause> StepPauses::sleep(const Receipt& receipt, std::string_view nam
   step.name = name;
   step.kind = StepKind::sleep;
   step.at_wall_ms = gate().now().wall_ms;
-  step.until_wall_ms =
-      delay_ms ? step.at_wall_ms + std::min(*delay_ms, kLatestMs) : std::min(until_wall_ms, kLatestMs);
+  step.until_wall_ms = delay_ms ? later(step.at_wall_ms, *delay_ms) : std::min(until_wall_ms, kLatestMs);
   step.gives_back = step.until_wall_ms > step.at_wall_ms;
   FQ_TRY_SET(const SettleStatus status, book_.put(receipt, step));
   return StepPause{status, !step.gives_back, true};

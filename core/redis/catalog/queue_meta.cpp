@@ -18,7 +18,7 @@ namespace {
 // All that is told of a queue of several shards. Each is written, so that nothing stays of another queue.
 constexpr std::array<const char*, 6> kCopied = {"schema", "shards", "mark", "places", "spread", "events"};
 
-// Chosen: as seldom as it costs nothing, and sooner than a second server is lost for good.
+// Chosen: seldom enough to cost nothing, and sooner than a second server is likely to be lost.
 constexpr uint64_t kToldForMs = uint64_t{3'600} * 1'000;
 
 template <size_t kCount>
@@ -118,6 +118,7 @@ void QueueMeta::make_copies(const std::string& queue, const Fixed& meta) const {
   bool are_there = true;
   for (const Result<Reply>& made : access_.link->ask_anew(commands)) are_there = are_there && made.ok();
   const std::string before = value_of(meta, "copies");
+  // Where there are some who cannot be reached is asked once an hour, and not by each who opens it.
   if (!are_there && (before.empty() || before == "0")) return;
   const std::string now_ms = std::to_string(access_.clock()->wall_ms());
   const Result<Reply> said = call_function(*access_.link, *access_.library, "copied", WordList<1>{there},

@@ -85,7 +85,7 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
 
 /// A call that takes all of it. What it is refused for is an Error.
 Result<Reply> RedisPolicy::say(std::string_view what, const Policy& policy) {
-  FQ_TRY(check_policy(policy));
+  FQ_TRY(check_policy_values(policy));
   FQ_TRY(check_patterns(policy.tenants));
   ArgumentList arguments;
   arguments.borrow(what);

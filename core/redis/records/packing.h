@@ -8,13 +8,14 @@
 #include <string_view>
 // fq, below us.
 #include "core/base/bytes.h"
+#include "core/base/clock.h"
 
 namespace fq {
 
 /// A number of Lua's, which may be any where others wrote it: those that no time and no count can be are the
 /// nearest of these, so that two of them can be added; what is no number is 0.
 inline int64_t whole_of(double number) {
-  constexpr double kMost = 0x1p61;
+  constexpr auto kMost = static_cast<double>(kLatestMs);
   if (number != number) return 0;
   return static_cast<int64_t>(std::clamp(number, -kMost, kMost));
 }

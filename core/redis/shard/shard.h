@@ -236,7 +236,7 @@ class Shard {
   std::string place() const;
 
   /// A wall time of the server's, and the other way round.
-  int64_t wall_of(int64_t server_ms) const { return server_ms + wall_ahead_ms(); }
+  int64_t wall_of(int64_t server_ms) const { return std::min(server_ms + wall_ahead_ms(), kLatestMs); }
   int64_t server_of(int64_t wall_ms) const {
     return std::clamp(wall_ms, -kLatestMs, kLatestMs) - wall_ahead_ms();
   }

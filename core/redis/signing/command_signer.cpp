@@ -18,13 +18,11 @@ std::string drawn_salt() {
   return salt;
 }
 
-/// What does not fit is as good as never.
 int64_t due_of(const NewMessage& message, int64_t now_wall_ms) {
-  const auto later_by = [&](int64_t ms) { return now_wall_ms + std::min(ms, kLatestMs); };
   if (message.at_wall_ms) return std::min(*message.at_wall_ms, kLatestMs);
-  if (message.delay_ms) return later_by(*message.delay_ms);
+  if (message.delay_ms) return later(now_wall_ms, *message.delay_ms);
   if (message.debounce.empty()) return now_wall_ms;
-  return later_by(std::max(message.quiet_ms, message.max_wait_ms.value_or(0)));
+  return later(now_wall_ms, std::max(message.quiet_ms, message.max_wait_ms.value_or(0)));
 }
 
 }  // namespace

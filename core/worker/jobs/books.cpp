@@ -313,7 +313,7 @@ std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, co
 int64_t Books::run_limit_of(const Delivery& delivery) const {
   const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
   const int64_t run_ms = delivery.timeout_ms.value_or(queues_ms);
-  return run_ms > 0 ? run_ms + options_.grace_ms : kNever;
+  return run_ms > 0 ? later(run_ms, options_.grace_ms) : kNever;
 }
 
 /// Which of its messages a command that stays up is at work on is not known: it keeps all of them.

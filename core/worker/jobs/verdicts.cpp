@@ -41,7 +41,8 @@ std::string reason_of(const ExitStatus& status, Ending ending) {
 }
 
 int64_t limit_of(const Workshop& shop, const Delivery& delivery) {
-  return delivery.timeout_ms.value_or(shop.options.timeout_ms.value_or(shop.settings.timeout_ms));
+  const int64_t queues_ms = shop.options.timeout_ms.value_or(shop.settings.timeout_ms);
+  return std::min(delivery.timeout_ms.value_or(queues_ms), kLatestMs);
 }
 
 int64_t backoff_for(const Workshop& shop, const Delivery& delivery) {

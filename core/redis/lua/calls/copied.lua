@@ -1,6 +1,6 @@
 -- copied - whether there are copies of what is fixed of a queue: see queue_meta.h. keys: what is fixed of it. args: where its
--- keys are, and by which time there are; '0': there are to be none. Of one that is being removed, gets another name or is another one by now
--- nobody says so. reply: whether it is so.
+-- keys are, and when copies were last written, or tried where there are some; '0': there are to be none. Of one that is being
+-- removed, gets another name or is another one by now nobody says so. reply: whether it is so.
 local M = {}
 
 function M.run(keys, args)
