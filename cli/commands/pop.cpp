@@ -217,7 +217,7 @@ class Popping {
     if (request_.keep) {
       count(page.deliveries.size());
       if (left == 0) return LeaseReply{};
-      return queue_.lease(request_.lease);
+      return rest(queue_.lease(request_.lease));
     }
     std::vector<Settle> items;
     for (const Delivery& delivery : page.deliveries) items.push_back(verdict(delivery, Verdict::ack));
@@ -230,11 +230,18 @@ class Popping {
       return refused(session_, page.deliveries[i], reply.items[i], reply.error);
     }
     count(acked);
-    if (reply.error) return *std::move(reply.error);
+    if (reply.error) return rest(*std::move(reply.error));
     if (left > 0 || left_ == 0) return std::move(reply.next).value_or(LeaseReply{});
     // Some were cancelled meanwhile: others take their places.
     limit(left_);
-    return queue_.lease(request_.lease);
+    return rest(queue_.lease(request_.lease));
+  }
+
+  /// What is taken stays taken, whatever became of the rest: that is said, and is no failure.
+  Result<LeaseReply> rest(Result<LeaseReply> page) const {
+    if (page || taken_ == 0) return page;
+    say(page.error().text);
+    return LeaseReply{};
   }
 
   void count(size_t taken) {

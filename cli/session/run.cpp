@@ -29,8 +29,8 @@ bool among(const std::vector<std::string>& words, std::string_view wanted) {
   return false;
 }
 
-/// What is missing in what was shown, and so in the status.
-Result<Exit> tell_away(Session& session, Exit exit) {
+/// What is missing in what was shown, and so in the status. What was taken is that, whatever else there is.
+Result<Exit> tell_away(Session& session, Exit exit, const Command& command) {
   const AwayList away = session.take_away();
   if (away.is_empty()) return exit;
   if (session.format() == Format::json) {
@@ -42,6 +42,7 @@ Result<Exit> tell_away(Session& session, Exit exit) {
     FQ_TRY(print(session, line + "\n"));
   }
   say(away.text().append(kWithoutThem));
+  if (&command == &pop_command && exit == Exit::done) return exit;
   return exit == Exit::done || exit == Exit::nothing ? Exit::later : exit;
 }
 
@@ -66,7 +67,7 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
   FQ_TRY(session.resolve(arguments));
   if (own_parts.before != nullptr) own_parts.before(*command);
   FQ_TRY_SET(const Exit exit, command->run(arguments, session));
-  return tell_away(session, exit);
+  return tell_away(session, exit, *command);
 }
 
 }  // namespace

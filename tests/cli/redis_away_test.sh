@@ -29,6 +29,15 @@ for shards in 1 4; do
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
 done
 
+# What was taken is taken, and why there is no more is said.
+fq queue create --shards 4 rest
+for i in {1..16}; do fq push -q rest -t "t$i" x; done >>"$work/made"
+redis-cli -s "$work/s" del "$(redis-cli -s "$work/s" keys 'fq1:fq:{rest*:h' | sort | head -1)" >>"$work/made"
+gives 0 'has lost the key' fq -q rest pop -n 16
+is "what was taken is acked" "$(wc -l <"$work/out")" "$(fq -q rest stats --json 2>>"$work/made" | jq .acked)"
+gives 69 'has lost the key' fq -q rest pop
+gives 0 '' fq queue remove rest --yes
+
 # A shard that is lost takes nothing with it of what the others have, whatever there is in it, nor of limits over all.
 fq queue create --shards 4 lost
 fq queue set -q lost concurrency=8 rate=100/s

@@ -250,6 +250,44 @@ TEST_CASE("a copy of a queue that is gone leads to nothing, and makes nothing") 
   CHECK(c.has_copies());
 }
 
+TEST_CASE("a queue whose server has forgotten what is fixed of it is there, and nothing is made over it") {
+  Copied c(4);
+  const Fields old = c.fixed();
+  for (int i = 0; i < 20; ++i) push_one(*c.open(), "t" + std::to_string(i), "x");
+  const std::string root = "fq1:" + c.prefix + ":{" + places_in(old.at("places")).at(1) + "}:h";
+  c.at(root, {"DEL", root});  // some of its shards may be lost with that
+  const auto forget = [&] {
+    c.at(c.meta(), {"DEL", c.meta()});
+    c.at(c.key("queues"), {"DEL", c.key("queues")});
+  };
+  forget();
+  SECTION("opened") { CHECK(c.open() != nullptr); }
+  SECTION("made") { CHECK(!answered(c.engine.create(c.location(), {.shards = 4}))); }
+  CHECK(c.fixed() == old);
+  CHECK(c.at(root, {"EXISTS", root}).number == 0);
+  CHECK(c.at(c.key("queues"), {"SISMEMBER", c.key("queues"), c.queue}).number == 1);
+  forget();
+  CHECK(c.engine.remove(c.location()).ok());
+  CHECK(all_keys(c.cluster, c.prefix).empty());
+}
+
+TEST_CASE("a copy under the name that a queue had leads to nothing") {
+  Copied c(4);
+  const Fields old = c.fixed();
+  push_one(*c.open(), "t", "x");
+  REQUIRE(c.engine.rename(c.location(), "other").ok());
+  for (const std::string& copy : c.copies()) {
+    std::vector<std::string> words = {"HSET", copy};
+    for (const auto& [field, value] : old) words.insert(words.end(), {field, value});
+    c.at(copy, words);
+  }
+  OpenOptions options;
+  options.create = false;
+  CHECK(c.engine.open(c.location(), options).error().kind == ErrorKind::missing);
+  CHECK(answered(c.engine.create(c.location(), {.shards = 4})));
+  CHECK(c.fixed().at("places") != old.at("places"));
+}
+
 /// Whoever makes them may have been held up for long.
 TEST_CASE("copies of a queue that was removed, renamed or made anew meanwhile go with who made them") {
   OnCluster s(4);

@@ -85,7 +85,42 @@ Result<uint32_t> Catalog::usual_shards() {
 /// With a rename that was broken off brought to its end.
 Result<Fixed> Catalog::meta_of(const std::string& queue) {
   FQ_TRY_SET(Fixed meta, meta_.read(queue));
+  if (meta.empty()) {
+    FQ_TRY_SET(const bool is_back, put_back(queue));
+    if (!is_back) return meta;
+    FQ_TRY_SET(meta, meta_.read(queue));
+  }
   return finished(queue, std::move(meta));
+}
+
+Result<bool> Catalog::put_back(const std::string& queue) {
+  FQ_TRY_SET(const std::vector<Fixed> copies, meta_.forgotten(queue));
+  for (const Fixed& copy : copies) {
+    FQ_TRY_SET(const bool is_it, leads_to_its_shards(copy));
+    if (!is_it) continue;
+    const std::string meta = key_of(queue, "meta"), queues = access_.place.key("queues");
+    std::vector<std::string_view> fields = {"whole", "1"};
+    for (const auto& [field, value] : copy) {
+      if (!value.empty()) fields.insert(fields.end(), {field, value});
+    }
+    FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
+    FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{meta}, fields));
+    return true;
+  }
+  return false;
+}
+
+Result<bool> Catalog::leads_to_its_shards(const Fixed& copy) {
+  const auto places = copy.find("places"), mark = copy.find("mark");
+  if (places == copy.end() || mark == copy.end()) return false;
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& tag : tags_in(places->second)) commands.push_back({"EXISTS", tag + "h"});
+  const std::vector<Result<Reply>> roots = access_.link->ask(commands);
+  const bool is_any_there = std::any_of(
+      roots.begin(), roots.end(), [](const Result<Reply>& root) { return root.ok() && root->number == 1; });
+  if (!is_any_there) return false;
+  FQ_TRY_SET(const std::string other, marked(mark->second));  // it may have been called otherwise
+  return other.empty();
 }
 
 Result<Fixed> Catalog::finished(const std::string& queue, Fixed meta) {
@@ -99,6 +134,9 @@ Result<Fixed> Catalog::finished(const std::string& queue, Fixed meta) {
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   FQ_TRY_SET(QueueMeta::Told told, meta_.tell(queue));
   if (!told.away.empty()) return entry_of(queue, told.fixed);
+  if (told.fixed.empty()) {
+    FQ_TRY_SET(told.fixed, meta_of(queue));
+  }
   FQ_TRY_SET(Fixed meta, finished(queue, std::move(told.fixed)));
   FQ_TRY_SET(std::optional<QueueEntry> entry, entry_of(queue, meta));
   if (!entry) return entry;
@@ -110,6 +148,9 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
 
 Result<std::optional<QueueEntry>> Catalog::peek(const std::string& queue, std::string& away) {
   FQ_TRY_SET(QueueMeta::Told told, meta_.tell(queue));
+  if (told.fixed.empty()) {
+    FQ_TRY_SET(told.fixed, meta_of(queue));
+  }
   away = std::move(told.away);
   return entry_of(queue, told.fixed);
 }

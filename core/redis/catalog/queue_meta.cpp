@@ -95,6 +95,20 @@ Result<QueueMeta::Told> QueueMeta::tell(const std::string& queue) const {
   return Told{std::move(fixed), std::move(answer.away)};
 }
 
+Result<std::vector<Fixed>> QueueMeta::forgotten(const std::string& queue) const {
+  std::vector<Fixed> found;
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  if (!is_cluster) return found;
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& copy : copies(queue)) commands.push_back({"HGETALL", copy});
+  for (const Result<Reply>& copy : access_.link->ask_anew(commands)) {
+    if (!copy || copy->items.empty()) continue;
+    FQ_TRY_SET(Fixed fixed, fixed_in(queue, *copy));
+    found.push_back(std::move(fixed));
+  }
+  return found;
+}
+
 Result<std::string> QueueMeta::mark(const std::string& queue) const {
   FQ_TRY_SET(const Answer answer, ask(queue, "HGET", {"mark"}));
   return answer.reply.text;

@@ -1,8 +1,9 @@
 // queue meta - what is fixed of a queue, in the key to which its name leads; and where that lies on one of
 // several servers, and the shards on others too, two copies elsewhere. Who finds its server away reads one of
-// them, and goes on with the shards that answer.
+// them, and goes on with the shards that answer. Where its server is there and has forgotten it, it is put
+// back from one: see Catalog::put_back().
 //
-// Anybody finds them by the name. Nothing is made from one, and none outlives its queue, or the name:
+// Anybody finds them by the name. Nothing else is made from one, and none outlives its queue, or the name:
 // - Who removes or renames a queue drops them first: where that cannot be, nothing was done. It drops them
 //   again when what they are of says that it goes, and before what it takes to find them has gone.
 // - Who makes them has it said there that they are, and drops them where it says that it goes, or is gone.
@@ -38,6 +39,8 @@ class QueueMeta {
   };
   /// Likewise; by a copy where one can be had and the server of what it is of cannot: nobody waits for that.
   Result<Told> tell(const std::string& queue) const;
+  /// What copies tell of a queue of which its server knows nothing.
+  Result<std::vector<Fixed>> forgotten(const std::string& queue) const;
   /// By which its receipts are told from others', likewise; "": there is no such queue.
   Result<std::string> mark(const std::string& queue) const;
 
