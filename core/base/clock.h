@@ -25,7 +25,7 @@ inline constexpr int64_t kNever = INT64_MAX;  // a due time that does not come
 inline constexpr int64_t kLatestMs = int64_t{1} << 61;
 /// So long after that time; as good as never where that does not fit.
 constexpr int64_t later(int64_t at_ms, int64_t span_ms) {
-  return std::min(at_ms + std::min(span_ms, kLatestMs), kLatestMs);
+  return std::min(std::min(at_ms, kLatestMs) + std::min(span_ms, kLatestMs), kLatestMs);
 }
 
 // Chosen: no change of a zone, and no hardware clock that was read in the wrong one, sets the wall clock back

@@ -271,11 +271,12 @@ TEST_CASE("a queue whose server has forgotten what is fixed of it is there, and 
   CHECK(all_keys(c.cluster, c.prefix).empty());
 }
 
-TEST_CASE("a copy under the name that a queue had leads to nothing") {
+TEST_CASE("a copy under the name that a queue had, or of one that was removed, leads to nothing") {
   Copied c(4);
   const Fields old = c.fixed();
   push_one(*c.open(), "t", "x");
-  REQUIRE(c.engine.rename(c.location(), "other").ok());
+  SECTION("renamed") { REQUIRE(c.engine.rename(c.location(), "other").ok()); }
+  SECTION("removed") { REQUIRE(c.engine.remove(c.location()).ok()); }
   for (const std::string& copy : c.copies()) {
     std::vector<std::string> words = {"HSET", copy};
     for (const auto& [field, value] : old) words.insert(words.end(), {field, value});

@@ -64,8 +64,11 @@ TEST_CASE("the server's program matches patterns as the client does") {
   const auto queue = open_on(real_time_engine(), server.spool());
   std::mt19937_64 random(std::random_device{}());
   Policy policy;
-  for (int64_t i = 1; i <= 300; ++i)
-    policy.tenants.push_back({drawn(random, "ab/*%-.*", 7), {value(PolicyKey::weight, 1'000 + i)}});
+  for (int64_t i = 1; i <= 300;) {
+    const std::string pattern = drawn(random, "ab/*%-.*", 7);
+    if (!tenant_name_fault(pattern).empty()) continue;
+    policy.tenants.push_back({pattern, {value(PolicyKey::weight, 1'000 + i++)}});
+  }
   policy.tenants.push_back({"\xc3\xa9*", {value(PolicyKey::weight, 100)}});
   REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
   std::map<std::string, int64_t> expected;

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <random>
 #include <set>
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
-#include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 #include "core/engine/no_such_queue.h"
 // fq, this room.
@@ -23,31 +21,6 @@ namespace {
 
 constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
 constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that
-
-std::string drawn_digits() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::random_device random;
-  std::string text;
-  while (text.size() < 2 * kSpreadDigits) text += kDigits[random() % kDigits.size()];
-  return text;
-}
-
-/// Of a queue that is there: what it has cannot be made another.
-Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& options,
-                               const std::string& shards, const std::string& events_ms) {
-  const auto differs = [&](const std::string& option, const std::string& has) {
-    return Error{ErrorKind::usage,
-                 option + ": queue " + in_quotes(queue) + " " + has +
-                     ", which cannot be changed; export it into another one",
-                 0};
-  };
-  if (options.shards && shards != std::to_string(*options.shards))
-    return differs("shards", "has " + shards + (shards == "1" ? " shard" : " shards"));
-  const std::optional<int64_t> kept_ms = events_ms_in(events_ms);
-  if (options.events_ms && kept_ms != options.events_ms)
-    return differs("events", "keeps its events for " + (kept_ms ? format_duration(*kept_ms) : events_ms));
-  return {};
-}
 
 Error taken(const std::string& name) {
   return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
@@ -96,8 +69,8 @@ Result<Fixed> Catalog::meta_of(const std::string& queue) {
 Result<bool> Catalog::put_back(const std::string& queue) {
   FQ_TRY_SET(const std::vector<Fixed> copies, meta_.forgotten(queue));
   for (const Fixed& copy : copies) {
-    FQ_TRY_SET(const bool is_it, leads_to_its_shards(copy));
-    if (!is_it) continue;
+    FQ_TRY_SET(const std::string other, marked(copy.at("mark")));  // it may have been called otherwise
+    if (!other.empty()) continue;
     const std::string meta = key_of(queue, "meta"), queues = access_.place.key("queues");
     std::vector<std::string_view> fields = {"whole", "1"};
     for (const auto& [field, value] : copy) {
@@ -108,19 +81,6 @@ Result<bool> Catalog::put_back(const std::string& queue) {
     return true;
   }
   return false;
-}
-
-Result<bool> Catalog::leads_to_its_shards(const Fixed& copy) {
-  const auto places = copy.find("places"), mark = copy.find("mark");
-  if (places == copy.end() || mark == copy.end()) return false;
-  std::vector<std::vector<std::string>> commands;
-  for (const std::string& tag : tags_in(places->second)) commands.push_back({"EXISTS", tag + "h"});
-  const std::vector<Result<Reply>> roots = access_.link->ask(commands);
-  const bool is_any_there = std::any_of(
-      roots.begin(), roots.end(), [](const Result<Reply>& root) { return root.ok() && root->number == 1; });
-  if (!is_any_there) return false;
-  FQ_TRY_SET(const std::string other, marked(mark->second));  // it may have been called otherwise
-  return other.empty();
 }
 
 Result<Fixed> Catalog::finished(const std::string& queue, Fixed meta) {
@@ -205,7 +165,7 @@ Result<void> Catalog::make_roots(const std::vector<std::string>& tags, const std
 Result<bool> Catalog::make_meta(const std::string& queue, const CreateOptions& options) {
   FQ_TRY_SET(const uint32_t usual, usual_shards());
   const uint32_t shards = options.shards.value_or(usual);
-  const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_digits();
+  const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_spread();
   const std::string events_ms = std::to_string(options.events_ms.value_or(kEventsMsUsual));
   FQ_TRY_SET(const std::string mark, new_mark());
   FQ_TRY_SET(const std::vector<std::string> free, free_places(queue, shards));

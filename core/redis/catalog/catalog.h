@@ -54,10 +54,9 @@ class Catalog {
   /// If it is there; who asks a second time finds it gone.
   Result<void> rename_key(const std::string& key, const std::string& name);
   Result<std::optional<QueueEntry>> entry_of(const std::string& queue, const Fixed& meta) const;
-  /// What was fixed of a queue, of which its server knows nothing by now, where a copy leads to shards that
-  /// are there and no other queue's. Of those that are lost, too, nothing is made anew. False: there is none.
+  /// What was fixed of a queue, of which its server knows nothing by now, by a copy that no queue of another
+  /// name has. Of shards that are lost, too, nothing is made anew. False: there is none.
   Result<bool> put_back(const std::string& queue);
-  Result<bool> leads_to_its_shards(const Fixed& copy);
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<Fixed> meta_of(const std::string& queue);
   /// Likewise, of what was read.

@@ -3,13 +3,38 @@
 // System.
 #include <bit>
 #include <cstdlib>
+#include <random>
 #include <utility>
 // fq, below us.
-#include "core/api/create_options.h"
 #include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 
 namespace fq {
+
+std::string drawn_spread() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string text;
+  while (text.size() < 2 * kSpreadDigits) text += kDigits[random() % kDigits.size()];
+  return text;
+}
+
+Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& options,
+                               const std::string& shards, const std::string& events_ms) {
+  const auto differs = [&](const std::string& option, const std::string& has) {
+    return Error{ErrorKind::usage,
+                 option + ": queue " + in_quotes(queue) + " " + has +
+                     ", which cannot be changed; export it into another one",
+                 0};
+  };
+  if (options.shards && shards != std::to_string(*options.shards))
+    return differs("shards", "has " + shards + (shards == "1" ? " shard" : " shards"));
+  const std::optional<int64_t> kept_ms = events_ms_in(events_ms);
+  if (options.events_ms && kept_ms != options.events_ms)
+    return differs("events", "keeps its events for " + (kept_ms ? format_duration(*kept_ms) : events_ms));
+  return {};
+}
 
 std::optional<int64_t> events_ms_in(const std::string& told) {
   if (told.empty()) return kEventsMsUsual;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
+#include "core/api/create_options.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
@@ -37,6 +38,13 @@ size_t shard_of_id(MessageId id, size_t count);
 
 /// By name, as a server has it in `key`.
 using Fixed = std::map<std::string, std::string>;
+
+/// The key by which accounts are to be spread.
+std::string drawn_spread();
+
+/// Of a queue that is there: what it has cannot be made another.
+Result<void> check_is_as_asked(const std::string& queue, const CreateOptions& options,
+                               const std::string& shards, const std::string& events_ms);
 
 /// "": as is usual. None: it cannot be read.
 std::optional<int64_t> events_ms_in(const std::string& told);

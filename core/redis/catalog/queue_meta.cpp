@@ -104,9 +104,19 @@ Result<std::vector<Fixed>> QueueMeta::forgotten(const std::string& queue) const 
   for (const Result<Reply>& copy : access_.link->ask_anew(commands)) {
     if (!copy || copy->items.empty()) continue;
     FQ_TRY_SET(Fixed fixed, fixed_in(queue, *copy));
-    found.push_back(std::move(fixed));
+    if (leads_to_shards(fixed)) found.push_back(std::move(fixed));
   }
   return found;
+}
+
+bool QueueMeta::leads_to_shards(const Fixed& copy) const {
+  if (value_of(copy, "mark").empty()) return false;
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& place : places_in(value_of(copy, "places")))
+    commands.push_back({"EXISTS", access_.place.key("{" + place + "}:h")});
+  const std::vector<Result<Reply>> roots = access_.link->ask(commands);
+  return std::any_of(roots.begin(), roots.end(),
+                     [](const Result<Reply>& root) { return root.ok() && root->number == 1; });
 }
 
 Result<std::string> QueueMeta::mark(const std::string& queue) const {

@@ -39,7 +39,7 @@ class QueueMeta {
   };
   /// Likewise; by a copy where one can be had and the server of what it is of cannot: nobody waits for that.
   Result<Told> tell(const std::string& queue) const;
-  /// What copies tell of a queue of which its server knows nothing.
+  /// What copies tell of a queue of which its server knows nothing, as far as some of its shards are there.
   Result<std::vector<Fixed>> forgotten(const std::string& queue) const;
   /// By which its receipts are told from others', likewise; "": there is no such queue.
   Result<std::string> mark(const std::string& queue) const;
@@ -61,6 +61,7 @@ class QueueMeta {
   /// What this command says to its key, and these words behind it.
   Result<Answer> ask(const std::string& queue, const std::string& command,
                      const std::vector<std::string>& words) const;
+  bool leads_to_shards(const Fixed& copy) const;
   Result<Fixed> fixed_in(const std::string& queue, const Reply& reply) const;
   std::vector<std::string> copies(const std::string& queue) const;
   /// On one server, or of a queue of one shard, they would help nobody.
