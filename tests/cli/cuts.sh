@@ -36,7 +36,7 @@ each_cut() {
   [ "$places" -gt "${2-0}" ] || fail "$1: is cut at $places places only"
 }
 
-# tell STORY...: in that order.
+# tell STORY...: in that order. Each begins with an empty queue, whichever were drawn before it.
 tell() {
   local story drawn="" most=$((($# + 2) / 3))
   [ -z "${FQ_ALL:-}" ] || most=$#
@@ -44,6 +44,8 @@ tell() {
   drawn=" $(sort -n <<<"${drawn%$'\n'}" | head -n $most | cut -d' ' -f2 | paste -sd' ') "
   echo "cuts: FQ_SEED=$FQ_SEED,$drawn"
   for story; do
-    [[ $drawn != *" $story "* ]] || "story_of_$story"
+    [[ $drawn == *" $story "* ]] || continue
+    "story_of_$story"
+    fq cancel --all --yes >"$work/out"
   done
 }
