@@ -244,12 +244,24 @@ Result<Exit> write_paused(Session& session, Queue& queue, const SetByHand& setti
   return written;
 }
 
+/// A pause that a part of the queue does not hear of is none, so nothing is paused for it, either.
+Result<void> refuse_parts(Session& session) {
+  const AwayList away = session.take_away();
+  if (away.is_empty()) return {};
+  const ErrorKind kind = away.is_any_lost() ? ErrorKind::unusable : ErrorKind::later;
+  return Error{kind,
+               away.text() + "; nothing is paused and nothing written: " +
+                   typed_command("fq export --live", session.queue_name()) + " writes what is there",
+               0};
+}
+
 Result<Exit> run_export(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty())
     return usage_error("export", "takes no operands; it writes to standard output: fq export >FILE");
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const SetByHand settings, settings_of(*queue));
   const bool pauses = !arguments.has("live") && !settings.paused;
+  if (pauses) FQ_TRY(refuse_parts(session));
   if (!pauses) FQ_TRY(say_what_runs(session, *queue));
   if (settings.paused)
     say("queue " + in_quotes(session.queue_name()) +

@@ -179,7 +179,7 @@ class Popping {
   static Exit nothing(const LeaseReply& page) {
     if (page.why_empty == WhyEmpty::interrupted) die_by_caught_signal();
     if (page.why_empty == WhyEmpty::timed_out) return Exit::later;
-    return page.lost > 0 ? Exit::bad_data : Exit::nothing;
+    return !page.lost.empty() ? Exit::bad_data : Exit::nothing;
   }
 
   /// Writes a page; what cannot be written goes back.

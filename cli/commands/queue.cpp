@@ -9,6 +9,7 @@
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/policy/assignment.h"
+#include "cli/words/away_words.h"
 #include "cli/words/command.h"
 #include "core/policy/policy.h"
 #include "cli/policy/policy_layers.h"
@@ -58,7 +59,7 @@ Result<Ways> ways_of(Session& session, const std::string& name) {
   return ways;
 }
 
-std::string json_line(const std::string& name, const Result<Ways>& ways) {
+std::string json_line(const std::string& name, const Result<Ways>& ways, const AwayList& away) {
   std::string line;
   JsonWriter json(line);
   json.begin_object().key("queue").text(name);
@@ -72,6 +73,10 @@ std::string json_line(const std::string& name, const Result<Ways>& ways) {
   ways ? json.number(uint64_t{ways->shards}) : json.null();
   json.key("events_ms");
   ways && ways->events_ms > 0 ? json.number(ways->events_ms) : json.null();
+  if (!away.is_empty()) {
+    json.key("partial").boolean(true);
+    write_away(json, away);
+  }
   json.end_object();
   return line;
 }
@@ -88,7 +93,9 @@ Result<Exit> list(const Arguments&, Session& session) {
       const bool is_broken_off = !ways && ways.error().kind == ErrorKind::missing;
       if (is_broken_off) say("queue " + in_quotes(name) + std::string(kBrokenOff));
       if (!ways && !is_broken_off) say(ways.error().text), worst = exit_of(ways.error().kind);
-      if (json) line = json_line(name, ways);
+      const AwayList away = session.take_away();
+      if (!away.is_empty()) say(away.text()), worst = Exit::later;
+      if (json) line = json_line(name, ways, away);
       if (!json && ways && ways->paused) line += "  paused";
       if (!json && ways && ways->draining) line += "  draining";
     }

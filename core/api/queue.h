@@ -159,7 +159,8 @@ struct LeaseReply {
   bool more = false;          // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
   bool partial = false;  // parts of the queue did not answer, which may have something
-  uint64_t lost = 0;     // buried instead: payload lost, or command not genuine; each is told in a notice
+  // Buried instead: payload lost, or command not genuine; each is told in a notice. None: nobody knows which.
+  std::vector<std::optional<MessageId>> lost;
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
 

@@ -50,6 +50,8 @@ void Intake::take_in(size_t source, News news) {
   take_confirmed(source, news.confirmed);
   if (shutdown_.is_stopping()) release_waiting();
   if (news.more && slots_.free() <= ready_.size()) slots_.growth().on_backlog(system_clock().boot_ms());
+  for (const MessageId id : news.lost) queues_.note_run(source, id);
+  if (news.untold && options_.stay != Stay::forever) shutdown_.remember(std::move(*news.untold));
   if (news.failed) shutdown_.fail(std::move(*news.failed));
   if (shutdown_.has_failed()) return;
   const bool none = options_.stay == Stay::once && queues_.are_empty();

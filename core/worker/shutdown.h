@@ -45,6 +45,10 @@ class Shutdown {
     if (!failed_) failed_ = std::move(error);
     stop(End::done);
   }
+  /// It goes on all the same, and says at its end that it was not all right.
+  void remember(Error error) {
+    if (!remembered_) remembered_ = std::move(error);
+  }
   /// The first one stops, the next one kills.
   void on_signal() {
     if (!std::exchange(signalled_, true)) return stop(End::done);
@@ -76,6 +80,7 @@ class Shutdown {
   }
   Result<End> result() const {
     if (failed_) return *failed_;
+    if (remembered_) return *remembered_;
     return end_;
   }
 
@@ -95,7 +100,7 @@ class Shutdown {
   int64_t give_up_at_ms_ = kNever;
   size_t untold_ = 0;
   End end_ = End::done;
-  std::optional<Error> failed_;
+  std::optional<Error> failed_, remembered_;
 };
 
 }  // namespace fq::worker

@@ -13,14 +13,14 @@ for shards in 1 4; do
   is "$shards: the shards are empty" x "$(fq pop -q lost)"
   root=$(redis-cli -s "$work/s" keys 'fq1:fq:{lost*:h' | sort | head -1)
   redis-cli -s "$work/s" del "$root" >>"$work/made"
-  lost="queue 'lost': $work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard"
+  lost="$work/s has lost the key '$root' or a part of it, without which it serves nothing of that shard"
   # What the other shards have is shown, where there are any, and a worker looks at them; to a check it is damage.
   if [ "$shards" = 1 ]; then shown=69 damaged=69; else shown=75 damaged=65; fi
   for words in stats "stats --tenants" workers jobs explain peek "jobs --state all" "schedule list" "config show" "worker --once -- true"; do
     # shellcheck disable=SC2086
     gives $shown "$lost" fq -q lost $words
     is "$shards: $words: it is told once" 1 "$(grep -cF "$lost" "$work/err")"
-    if [ "$shards" = 4 ]; then is "$words: it is not said to be out of reach" 1 "$(grep -c "^fq: 1 of 4 shards cannot be served (queue " "$work/err")"; fi
+    if [ "$shards" = 4 ]; then is "$words: it is not said to be out of reach" 1 "$(grep -c "^fq: queue '[a-z]*': 1 of 4 shards cannot be served ($work/s has lost" "$work/err")"; fi
   done
   FQ_SPOOL="$FQ_SPOOL" "$FQ" -q lost check >"$work/out" 2>"$work/err"
   is "$shards: a check" $damaged $?
@@ -43,18 +43,30 @@ fq queue create --shards 4 lost
 fq queue set -q lost concurrency=8 rate=100/s
 for i in {1..16}; do fq push -q lost -t "t$i" x; done >>"$work/made"
 for root in $(redis-cli -s "$work/s" keys 'fq1:fq:{lost:*:h' | sort | sed -n 2,3p); do redis-cli -s "$work/s" del "$root"; done >>"$work/made"
-gives 75 'fq: 2 of 4 shards cannot be served (queue ' fq -q lost stats --json
+gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served ($work/s has lost" fq -q lost stats --json
 there=$(jq .ready "$work/out")
 is "it is told to be without some" 'true 2' "$(jq -r '"\(.partial) \(.away | length)"' "$work/out")"
 is "some are there, and some are not" 1 "$((there > 0 && there < 16))"
-gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost stats --tenants --json
-gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost jobs --json
+gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost stats --tenants --json
+gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost jobs --json
 is "a list has those that are there, and then what is away" "$((there + 1))" "$(wc -l <"$work/out")"
-gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost log --json
+gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost log --json
 is "the log has them, too" "$there" "$(grep -c '"event":"pushed"' "$work/out")"
 gives 65 '' fq -q lost check
 is "a check names both" 2 "$(grep -c 'has lost the key' "$work/out")"
-gives 75 'fq: 2 of 4 shards cannot be served' fq -q lost cancel --all --yes
+gives 69 "nothing is paused and nothing written: fq export --live -q lost writes what is there" fq -q lost export
+is "nor is it" "false 0" "$(fq -q lost queue list --json 2>>"$work/made" | jq -r 'select(.queue == "lost").paused') $(wc -c <"$work/out")"
+gives 75 'what is above is without them' fq -q lost export --live
+is "what is there is written" "$there" "$(jq -r 'select(.type == "message").id' "$work/out" | wc -l)"
+gives 69 "set on 2 of 4 shards; the others cannot be served: queue 'lost': $work/s has lost" fq -q lost queue set concurrency=9
+fq queue create --shards 2 other
+redis-cli -s "$work/s" del "$(redis-cli -s "$work/s" keys 'fq1:fq:{other:*:h' | head -1)" >>"$work/made"
+gives 75 "fq: queue 'other': 1 of 2 shards cannot be served" fq queue list --json
+is "a list of queues says of each what it lacks" 'lost 2 other 1' \
+  "$(jq -r 'select(.partial) | "\(.queue) \(.away | length)"' "$work/out" | paste -sd' ')"
+is "on a line each" 2 "$(grep -c "^fq: queue '[a-z]*': [12] of [24] shards cannot be served" "$work/err")"
+fq queue remove other --yes
+gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost cancel --all --yes
 is "what is there is changed" 0 "$(fq -q lost stats --json 2>>"$work/made" | jq .ready)"
 fq queue remove lost --yes
 

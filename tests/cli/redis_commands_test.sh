@@ -57,12 +57,16 @@ is 'no error has the key' 0 "$(cat "$work"/err "$work"/out | grep -c 'only tests
 # What was not signed, by this key, for this message.
 id=$(fq push -- touch "$evil")
 on_server "$id" "local n = struct.unpack('<I4', r, 124) return string.sub(r, 1, 123) .. struct.pack('<I4', n - 68) .. string.sub(r, 128, 59 + n) .. string.sub(r, 128 + n)"
-gives 0 "message $id: was buried and not run: its command is not signed" fq worker --drain
+gives 0 "message $id of queue 'default': was buried and not run: its command is not signed" fq worker --drain
 is 'planted' 'dead its command is not signed' "$(reason "$id")"
 is 'and the log says so' 'buried its command is not signed' "$(fq log "$id" --json | jq -r 'select(.event == "buried") | "\(.event) \(.reason)"')"
 id=$(fq push -- touch "$work/good")
 on_server "$id" "return (string.gsub(r, '/good', '/evil'))"
 gives 0 'or it or its payload was changed' fq worker --drain
+id=$(fq push -- touch "$work/good")
+on_server "$id" "return (string.gsub(r, '/good', '/evil'))"
+"$FQ" worker --drain --strict 2>"$work/err"
+is 'what the queue buried was not acked' 1 $?
 echo 'a key of somebody else' >"$work/other" && chmod 600 "$work/other"
 id=$(with_key "$work/other" push -- touch "$evil")
 gives 0 'its command is signed with another key' fq worker --drain

@@ -67,7 +67,7 @@ std::string serve_all(SpoolFixture& q, uint64_t& lost) {
   std::string text;
   for (;;) {
     const LeaseReply leased = q.lease_from(q.door(), {.want = 30});
-    lost += leased.lost;
+    lost += leased.lost.size();
     if (leased.deliveries.empty()) return text;
     for (const Delivery& each : leased.deliveries) {
       text += text_of(each)[0];

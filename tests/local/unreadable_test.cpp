@@ -38,7 +38,7 @@ TEST_CASE("a message that the disk does not give back is buried and told, and th
   q.reopen();
   const BadPages bad(q.path("journal/1.fqj"), middle_of(q, 'b'), 1);
   const LeaseReply leased = q.lease_from(q.door(), {.want = 3, .hold = Hold::duration});
-  CHECK(leased.lost == 1);
+  CHECK(leased.lost.size() == 1);
   REQUIRE(leased.deliveries.size() == 2);
   CHECK(text_of(leased.deliveries[0]) == payload('a'));
   CHECK(text_of(leased.deliveries[1]) == payload('c'));
@@ -93,7 +93,7 @@ TEST_CASE("a payload beside the journal that the disk does not give back costs i
   const std::string blob = std::filesystem::directory_iterator(q.path("blobs"))->path().filename();
   const BadPages bad(q.path("blobs/" + blob), 50'000, 1);
   const LeaseReply leased = q.lease_from(q.door(), {.want = 2, .hold = Hold::duration});
-  CHECK(leased.lost == 1);
+  CHECK(leased.lost.size() == 1);
   REQUIRE(leased.deliveries.size() == 1);
   CHECK(text_of(leased.deliveries[0]) == "next");
   CHECK(q.get(1).state == State::dead);

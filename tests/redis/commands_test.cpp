@@ -28,13 +28,13 @@ TEST_CASE("a command that somebody has put on the server is buried and not run, 
   const LeaseReply reply = c.lease(*c.queue);
   REQUIRE(reply.deliveries.size() == 1);
   CHECK(reply.deliveries[0].id == good);
-  CHECK(reply.lost == 1);
+  CHECK(reply.lost.size() == 1);
   const MessageInfo info = answered(c.queue->get(planted)).value();
   CHECK(info.state == State::dead);
   CHECK(info.last_error->reason == "its command is not signed");
   const std::vector<std::string> notices = c.queue->take_notices();
   REQUIRE(notices.size() == 1);
-  CHECK(notices[0] == "message 1: was buried and not run: its command is not signed");
+  CHECK(notices[0] == "message 1 of queue 'default': was buried and not run: its command is not signed");
 }
 
 TEST_CASE("no byte of a command, its signature and its payload on the server may be another") {
@@ -216,7 +216,7 @@ TEST_CASE("forged ones in a page of many are left out, and others come in their 
   const LeaseReply reply = answered(c.queue->lease(for_a_minute(150)));
   REQUIRE(reply.deliveries.size() == good.size());
   for (size_t i = 0; i < good.size(); ++i) CHECK(reply.deliveries[i].id == good[i]);
-  CHECK(reply.lost == 100);
+  CHECK(reply.lost.size() == 100);
 }
 
 TEST_CASE("verdicts that were taken are told so where what was leased behind them cannot be looked at") {

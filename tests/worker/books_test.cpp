@@ -50,6 +50,26 @@ class TelltaleQueue final : public ModelQueue {
   std::atomic<int> looks{0};
 };
 
+/// A part of it, which has the first of each batch of verdicts, says nothing or can keep none any more.
+class BrokenQueue final : public ModelQueue {
+ public:
+  using ModelQueue::ModelQueue;
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
+    ++calls;
+    if (refusals == 0) return ModelQueue::settle(items, next);
+    --refusals;
+    FQ_TRY_SET(const SettleReply rest, ModelQueue::settle(items.subspan(1), next));
+    SettleReply reply;
+    reply.items.push_back(SettleStatus::unknown);
+    for (const SettleStatus each : rest.items) reply.items.push_back(each);
+    reply.error = Error{kind, "shard 3: says nothing", 0, kind == ErrorKind::later};
+    return reply;
+  }
+  std::atomic<int> calls{0};
+  int refusals = 0;
+  ErrorKind kind = ErrorKind::later;
+};
+
 /// Waits until the books have something to tell.
 void await_news(const Descriptor& event) {
   pollfd told{event.get(), POLLIN, 0};
@@ -105,6 +125,72 @@ TEST_CASE("what is tried again is said once until it is over, and again when it 
   const ErrorKind kind = GENERATE(ErrorKind::later, ErrorKind::io);
   CHECK(f.said_until_one_came(3, kind) == Lines{"locked by process 7, state 3; the worker goes on trying"});
   CHECK(f.said_until_one_came(2, kind) == Lines{"locked by process 7, state 2; the worker goes on trying"});
+}
+
+TEST_CASE(
+    "a verdict that a part of the queue does not answer is given again; one that it can never keep is told; "
+    "those of the others are given once",
+    "[threads]") {
+  const ErrorKind kind = GENERATE(ErrorKind::later, ErrorKind::unusable);
+  const auto store = std::make_shared<ModelStore>(system_clock());
+  auto broken = std::make_unique<BrokenQueue>(store);
+  BrokenQueue& queue = *broken;
+  queue.kind = kind;
+  queue.refusals = 3;
+  const std::vector<NewMessage> messages(3, NewMessage{.tenant = "a"});
+  Source source{"default", std::move(broken)};
+  REQUIRE(source.queue->push(messages).ok());
+  Options options;
+  options.strict = options.verbose = true;
+  Voice voice;
+  voice.refresh_policy = [](const std::string&, Queue&) { return Result<void>(); };
+  const Descriptor event(::eventfd(0, EFD_CLOEXEC));
+  Books books(source, options, voice, Books::Terms{}, event.get());
+  books.allow(3);
+  books.send();
+  std::vector<Arrival> arrivals;
+  std::vector<std::string> said;
+  std::vector<MessageId> acked;
+  size_t settled = 0;
+  std::optional<Error> untold, failed;
+  const auto hear = [&] {
+    await_news(event);
+    News news = books.take_news();
+    for (Arrival& each : news.arrivals) arrivals.push_back(std::move(each));
+    said.insert(said.end(), news.notices.begin(), news.notices.end());
+    acked.insert(acked.end(), news.acked.begin(), news.acked.end());
+    settled += news.settled;
+    if (news.untold) untold = news.untold;
+    if (news.failed) failed = news.failed;
+  };
+  while (arrivals.size() < 3) hear();
+  for (const Arrival& each : arrivals) {
+    VerdictOrder order;
+    order.receipt = each.delivery.receipt;
+    order.id = each.delivery.id;
+    order.said = "done " + std::to_string(number(order.id));
+    books.settle(std::move(order));
+  }
+  books.take_no_more();
+  books.send();
+  while (settled < 3) hear();
+  CHECK_FALSE(failed);
+  CHECK(books.open_orders() == 0);
+  using Lines = std::vector<std::string>;
+  using Ids = std::vector<MessageId>;
+  if (kind == ErrorKind::later) {
+    CHECK(said == Lines{"done 2", "done 3", "shard 3: says nothing; the worker goes on trying", "done 1"});
+    CHECK(acked == Ids{MessageId{2}, MessageId{3}, MessageId{1}});
+    CHECK_FALSE(untold);
+  } else {
+    CHECK(
+        said ==
+        Lines{"queue 'default': message 1: what its job made of it could not be kept: shard 3: says nothing",
+              "done 2", "done 3"});
+    CHECK(acked == Ids{MessageId{2}, MessageId{3}});
+    CHECK(untold->kind == ErrorKind::unusable);
+    CHECK(queue.calls == 1);
+  }
 }
 
 TEST_CASE("what others have made of a message is confirmed once all of it is told", "[threads]") {

@@ -69,7 +69,7 @@ Result<void> Deliverer::set_aside(const TakenMessage& taken, const std::string& 
   settler_.settle(std::span(&bury, 1), buried);
   if (buried.error) return std::move(*buried.error);
   if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
-  ++reply.lost;
+  reply.lost.emplace_back(MessageId{taken.id});
   notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
   return {};
 }

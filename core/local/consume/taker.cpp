@@ -49,12 +49,12 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     FQ_TRY(resolver_.resolve());
     FQ_TRY(dead_letters_.drop_old());
     FQ_TRY_SET(const bool more_due, upkeep_.make_due());
-    const uint64_t lost = reply.lost;
+    const size_t lost = reply.lost.size();
     FQ_TRY(try_lease(request, now, reply));
     if (has_something(request, reply)) return {};
     // Behind what could not be read there may be something that can.
     const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
-    if (reply.lost != lost && !stopped) continue;
+    if (reply.lost.size() != lost && !stopped) continue;
     Result<void> looked = request.watch ? watcher_.find_changes(reply) : Result<void>();
     if (!reply.changes.empty()) return reply.why_empty = WhyEmpty::changed, Result<void>();
     FQ_TRY(std::move(looked));
@@ -70,7 +70,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
         FQ_TRY(flusher().wait_durable_of_others(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
         if (has_something(request, reply)) return {};
-        if (reply.lost != lost) continue;
+        if (reply.lost.size() != lost) continue;
       }
     }
     reply.why_empty = WhyEmpty::nothing;

@@ -137,7 +137,8 @@ Obstacle RunTimePolicy::carry_one(TenantIndex node) {
   }
   Change change(link_, gate().now());
   // It holds already, so it is not applied.
-  if (!record.patch.set.empty()) change.append(carried_body_);
+  if (!record.patch.set.empty())
+    note_pin(change.txn(), header().run_time_settings, change.append(carried_body_));
   change.txn().set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
   FQ_POINT("policy.carried");
   change.commit();

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/local/shared/pins.h"
 #include "core/local/shared/policy_layers.h"
 
 namespace fq {
@@ -16,12 +17,6 @@ uint64_t overhead_of(const MessageItem& item, size_t item_bytes) {
   return item_bytes - item.payload.size() + kClosingBytes;
 }
 uint64_t overhead_of(const MessageItem& item) { return overhead_of(item, pushed_item_bytes(item)); }
-
-/// Such a thing is told from `position` on.
-void note_pin(Txn& txn, Pin& pin, uint64_t position) {
-  if (pin.record == 0 || position < pin.record) txn.set(pin.record, position);
-  if (position < pin.since) txn.set(pin.since, position);
-}
 
 uint8_t job_flags_of(const MessageItem& item) {
   if (item.job.empty()) return 0;

@@ -22,7 +22,7 @@ bool begin_walk(Link& link, Pin& pin) {
 void note_walked(Txn& txn, Pin& pin, uint32_t next, bool at_end) {
   txn.set(pin.walk_next, next);
   if (!at_end) return;
-  txn.set(pin.record, std::min<uint64_t>(pin.walk_from, pin.since));
+  txn.set(pin.record, pin.since == UINT64_MAX ? 0 : pin.since.get());
   txn.set(pin.walk_from, 0);
 }
 

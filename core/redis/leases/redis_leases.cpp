@@ -105,10 +105,11 @@ Result<void> RedisLeases::bury_unfit(LeaseReply& reply) {
   Result<void> buried = work(items, parts, nullptr, none, nothing, answers);
   if (!buried) std::move(unfit.begin(), unfit.end(), std::back_inserter(unfit_));
   if (!buried) return buried;
-  for (const Unfit& each : unfit)
-    notices_.push_back("message " + std::to_string(number(each.id)) +
+  for (const Unfit& each : unfit) {
+    notices_.push_back("message " + std::to_string(number(each.id)) + " of " + shard_.object() +
                        ": was buried and not run: " + each.reason);
-  reply.lost += unfit.size();
+    reply.lost.emplace_back(each.id);
+  }
   return {};
 }
 
@@ -134,17 +135,18 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
   return bury_unfit(reply);
 }
 
-/// What the server's program has passed over: ids, and of tenants whose list of what is ready is gone the
-/// name.
+/// What the server's program has passed over: ids, and names of tenants whose list of what is ready is gone.
 void RedisLeases::note_lost(const Reply& lost, LeaseReply& reply) {
   for (const Reply& each : lost.items) {
-    const bool is_message = each.items.empty();
-    notices_.push_back(is_message
-                           ? "message " + each.text + ": its record is lost; it was passed over, see fq check"
-                           : "tenant " + in_quotes(each.items[0].text) +
-                                 ": which of its messages are ready is lost; see fq check --repair");
+    const std::optional<uint64_t> id = parse_decimal(each.text);
+    const std::string what =
+        each.items.empty() ? "message " + each.text : "tenant " + in_quotes(each.items[0].text);
+    notices_.push_back(what + " of " + shard_.object() +
+                       (each.items.empty()
+                            ? ": its record is lost; it was passed over, see fq check"
+                            : ": which of its messages are ready is lost; see fq check --repair"));
+    reply.lost.push_back(each.items.empty() && id ? std::optional(MessageId{*id}) : std::nullopt);
   }
-  reply.lost += lost.items.size();
 }
 
 /// `now_ms`: the shard's, of the same answer. By that of this machine what is left would be another time.
@@ -298,7 +300,7 @@ void RedisLeases::describe(const LeaseRequest& request, const Progress& progress
   if (reply.deliveries.empty() && request.wait && request.until_idle && progress.is_idle)
     reply.why_empty = WhyEmpty::idle;
   // What was buried is told at once, too.
-  const bool has_news = !reply.changes.empty() || (request.watch && reply.lost > 0);
+  const bool has_news = !reply.changes.empty() || (request.watch && !reply.lost.empty());
   if (reply.deliveries.empty() && has_news) reply.why_empty = WhyEmpty::changed;
   if (request.watch) reply.more = progress.servable;
   if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;

@@ -271,6 +271,8 @@ Error Shard::named(Error error) {
   return of_queue(std::move(error), access_.queue);
 }
 
+std::string Shard::object() const { return "queue '" + access_.queue + "'"; }
+
 /// Another one may have been made since by the same name: its shards lie elsewhere.
 bool Shard::is_of_its_queue() {
   const std::string meta = access_.place.key("{" + access_.queue + "}:meta");

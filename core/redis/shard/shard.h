@@ -209,6 +209,8 @@ class Shard {
   /// Of the policy that is kept for all queues of the place.
   Result<std::string> policy_version();
   const std::string& tag() const { return tag_; }
+  /// As notices say it.
+  std::string object() const;
   const std::string& nonce() const { return nonce_; }
   /// Of the server that was called last, its run_id.
   const std::string& server_run() const { return server_run_; }

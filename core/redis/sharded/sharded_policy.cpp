@@ -89,7 +89,7 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
     Result<void> set = shards_.at(shard).policy().set(path, patch, shard == 0);
     if (set) continue;
     if (!serves_nothing(set.error())) return set;
-    if (!away || set.error().kind == ErrorKind::io) away = set.error();
+    if (!away || says_lost_root(*away) || set.error().kind == ErrorKind::io) away = set.error();
     ++lost;
   }
   if (away) return in_part(std::move(*away), lost);
@@ -103,8 +103,11 @@ std::string ShardedPolicy::all_but(size_t lost) const {
 /// With how far it has come. Where all are away it is as with one.
 Error ShardedPolicy::in_part(Error error, size_t lost) const {
   if (lost == shards_.count()) return error;
-  error.text = "queue '" + shards_.name() + "': set on " + all_but(lost) +
-               "; repeat the command to set it on the others: " + error.text;
+  const bool is_lost = says_lost_root(error);  // that it begins with, which no repeating brings back
+  error.text =
+      "queue '" + shards_.name() + "': set on " + all_but(lost) +
+      (is_lost ? "; the others cannot be served: " : "; repeat the command to set it on the others: ") +
+      error.text;
   return error;
 }
 

@@ -79,13 +79,13 @@ std::vector<std::string> Shards::function_command(size_t shard, std::string_view
 
 void Shards::note_away(size_t shard, const Error& error) {
   const bool is_lost = says_lost_root(error);  // that begins with the queue
-  const size_t colon = is_lost ? std::string::npos : error.text.find(": ");
-  const bool has_server = colon != std::string::npos;
-  AwayList::Part part{has_server ? error.text.substr(0, colon) : "",
-                      has_server ? error.text.substr(colon + 2) : error.text, is_lost};
+  const size_t colon = error.text.find(": ");
+  const bool has_front = colon != std::string::npos;
+  AwayList::Part part{has_front && !is_lost ? error.text.substr(0, colon) : "",
+                      has_front ? error.text.substr(colon + 2) : error.text, is_lost};
   AwayList* const list = is_attended_ ? &away_ : access_.away;
   if (list != nullptr)
-    list->note(static_cast<uint32_t>(shard), std::move(part), static_cast<uint32_t>(count()));
+    list->note(access_.queue, static_cast<uint32_t>(shard), std::move(part), static_cast<uint32_t>(count()));
 }
 
 std::string_view Shards::level() const {

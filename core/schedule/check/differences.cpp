@@ -143,10 +143,14 @@ void compare_keys(Lines& lines, const Keys& live, const Keys& rebuilt, const Ids
     const auto found = rebuilt.find(hash);
     const bool passed_on = found != rebuilt.end() && unwritten.count(found->second.first) != 0;
     if (passed_on || unwritten.count(key.first) != 0) continue;
-    if (found == rebuilt.end() || found->second.first != key.first ||
-        !close(found->second.second, key.second, slack_ms)) {
+    const std::string who = "message " + std::to_string(key.first) + ": holds a key ";
+    if (found == rebuilt.end()) {
+      say(lines, who + "that nothing holds when rebuilt");
+    } else if (found->second.first != key.first) {
+      say(lines, who + "that message " + std::to_string(found->second.first) + " holds when rebuilt");
+    } else if (!close(found->second.second, key.second, slack_ms)) {
       say(lines,
-          "message " + std::to_string(key.first) + ": holds a key that is held otherwise when rebuilt");
+          who + "until " + std::to_string(key.second) + ", rebuilt " + std::to_string(found->second.second));
     }
   }
   for (const auto& [hash, key] : rebuilt) {

@@ -142,10 +142,12 @@ bool Books::step() {
   if (served.ok()) return true;
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
   // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
-  // that holds messages.
-  const bool goes_on = options_.stay == Stay::forever || !outstanding_.empty();
+  // that holds messages, as long as it does also where a part of the queue can give nothing any more.
+  const bool holds = !outstanding_.empty();
   const bool passes = served.error().kind == ErrorKind::later || served.error().passes;
-  if (passes && !work.stop && goes_on) return try_later(work, served.error());
+  const bool goes_on =
+      passes ? holds || options_.stay == Stay::forever : holds && served.error().kind == ErrorKind::unusable;
+  if (goes_on && !work.stop) return try_later(work, served.error());
   const std::lock_guard lock(mutex_);
   news_.failed = std::move(served).error();
   announce();
@@ -208,6 +210,11 @@ std::string Books::told_of_settled(uint64_t id) {
          (dead ? "; buried" : "");
 }
 
+std::string Books::told_in_vain(const VerdictOrder& order, const Error& why) const {
+  return "queue '" + source_.name + "': message " + std::to_string(number(order.id)) +
+         ": what its job made of it could not be kept: " + why.text;
+}
+
 std::vector<HeardChange> Books::heard(std::vector<LeaseChange>& changes) {
   std::vector<HeardChange> all;
   for (LeaseChange& change : changes) {
@@ -236,32 +243,49 @@ Result<void> Books::refresh() {
   return {};
 }
 
+/// What is answered is given, whatever becomes of the rest. A stale receipt is a job that decided for itself,
+/// or was cancelled: that stands. What is unknown without a fault may be on disk or not; it is told, and the
+/// message comes again at worst. A part of the queue that cannot be used any more keeps no verdict, however
+/// often it is asked, and must not end the work of the others.
 Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   std::vector<Settle> items;
   items.reserve(orders.size());
   for (const VerdictOrder& order : orders) items.push_back(settle_of(order));
-  FQ_TRY_SET(const SettleReply reply, source_.queue->settle(items));
-  // A stale receipt is a job that decided for itself, or was cancelled: that stands. What is unknown may
-  // be on disk or not; it is told, and the message comes again at worst.
-  if (reply.error) return *reply.error;
+  Result<SettleReply> settled = source_.queue->settle(items);
+  if (!settled && settled.error().kind != ErrorKind::unusable) return std::move(settled).error();
+  SettleReply reply;
+  if (settled) reply = std::move(settled).value();
+  if (!settled)
+    reply.items.assign(items.size(), SettleStatus::unknown), reply.error = std::move(settled).error();
+  const bool is_vain = reply.error && reply.error->kind == ErrorKind::unusable;
+  const bool is_again = reply.error && !is_vain;
   std::vector<std::string> notices = source_.queue->take_notices();
+  std::vector<MessageId> acked;
+  std::vector<VerdictOrder> left;
   for (size_t i = 0; i < orders.size(); ++i) {
-    outstanding_.erase(delivery_of(orders[i].receipt));
-    const bool holds = reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::buried;
-    std::string line = holds ? std::move(orders[i].said) : told_of_settled(number(orders[i].id));
+    VerdictOrder& order = orders[i];
+    const SettleStatus status = reply.items[i];
+    if (is_again && status == SettleStatus::unknown) {
+      left.push_back(std::move(order));
+      continue;
+    }
+    outstanding_.erase(delivery_of(order.receipt));
+    const bool holds = status == SettleStatus::ok || status == SettleStatus::buried;
+    std::string line = is_vain && status == SettleStatus::unknown ? told_in_vain(order, *reply.error)
+                       : holds                                    ? std::move(order.said)
+                                                                  : told_of_settled(number(order.id));
     if (!line.empty()) notices.push_back(std::move(line));
+    if (order.verdict == Verdict::ack && status == SettleStatus::ok) acked.push_back(order.id);
   }
+  orders = std::move(left);
   const std::lock_guard lock(mutex_);
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
-  for (size_t i = 0; options_.strict && i < orders.size(); ++i) {
-    const bool acked = orders[i].verdict == Verdict::ack && reply.items[i] == SettleStatus::ok;
-    if (acked) news_.acked.push_back(orders[i].id);
-  }
-  news_.settled += orders.size();
-  orders.clear();
+  if (options_.strict) news_.acked.insert(news_.acked.end(), acked.begin(), acked.end());
+  news_.settled += items.size() - orders.size();
+  if (is_vain) news_.untold = *reply.error;
   // Only one that is about to end waits for this.
   if (closed_ || idle_told_ || !terms_.waits || !news_.notices.empty()) announce();
-  return {};
+  return is_again ? Result<void>(*reply.error) : Result<void>();
 }
 
 Result<void> Books::take(const Work& work, bool wait) {
@@ -359,6 +383,9 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   if (!arrivals.empty()) idle_told_ = false;
   for (const Arrival& each : arrivals) outstanding_.insert(delivery_of(each.delivery.receipt));
   const std::lock_guard lock(mutex_);
+  for (const std::optional<MessageId>& each : reply.lost) {
+    if (each) news_.lost.push_back(*each);
+  }
   if (!arrivals.empty()) news_.idle = false;
   book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());
   const bool told = !arrivals.empty() || !changes.empty() || !notices.empty() || news_.servable ||

@@ -57,6 +57,8 @@ struct News {
   size_t refused = 0;                // of what was allowed: it found nothing
   size_t settled = 0;                // verdicts that were given
   std::vector<MessageId> acked;      // strict: those of them
+  std::vector<MessageId> lost;       // buried by the queue and not handed out
+  std::optional<Error> untold;       // a part of the queue can keep no verdict any more
   size_t confirmed = 0;              // how often it was asked to confirm, and the changes are all told
   bool more = false;                 // all that was allowed was taken, and there is more
   std::optional<Error> failed;       // the queue cannot be used any more
@@ -121,6 +123,7 @@ class Books {
   Result<void> take(const Work& work, bool wait);
   Result<void> look_for_changes(size_t& unconfirmed);
   std::string told_of_settled(uint64_t id);
+  std::string told_in_vain(const VerdictOrder& order, const Error& why) const;
   std::vector<HeardChange> heard(std::vector<LeaseChange>& changes);
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;

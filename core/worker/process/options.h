@@ -71,7 +71,8 @@ struct Voice {
   /// A message of this queue as one line of JSON.
   std::function<Result<std::string>(const std::string&, const Delivery&)> line;
   std::function<Result<void>(const std::string&, Queue&)> refresh_policy;
-  /// strict: of this queue, a message that was run, and whose ack this worker knows nothing of.
+  /// strict: of this queue, a message that was run, or buried instead, and whose ack this worker knows
+  /// nothing of.
   std::function<void(const std::string&, MessageId)> not_acked;
   /// The bytes that bring the cursor of standard output to the start of a line, wherever it is; "": it is not
   /// a terminal.
