@@ -159,8 +159,7 @@ struct LeaseReply {
   bool more = false;          // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
   bool partial = false;  // parts of the queue did not answer, which may have something
-  // Buried instead: payload lost, or command not genuine; each is told in a notice. None: nobody knows which.
-  std::vector<std::optional<MessageId>> lost;
+  std::vector<std::optional<MessageId>> lost;  // buried instead; none: it is not known which; told in notices
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
 

@@ -224,8 +224,7 @@ unsigned RedisLeases::bell_word(const Progress& progress) {
   return (progress.listens ? kListens : 0) + (has_rung ? kRung : 0);
 }
 
-/// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the
-/// latest with the next one that is heard.
+/// Where the answer is lost it is asked once more, and told so. What it gave comes back with the next one.
 Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
                                const LeaseRequest* next, Progress& progress, LeaseReply& reply,
                                std::vector<SettleStatus>& answers, const Sent* sent) {

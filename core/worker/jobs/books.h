@@ -113,6 +113,8 @@ class Books {
     bool idle_again = false;
   };
 
+  /// The message and the number of its delivery: of one queue no two are alike.
+  static std::pair<uint64_t, uint64_t> delivery_of(const Receipt& receipt);
   void ask_for(bool Books::*flag);
   void run();
   bool step();
