@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 // fq, below us.
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
@@ -27,6 +29,9 @@ namespace {
 constexpr const char* kPassword = "FQ_REDIS_PASSWORD";
 constexpr const char* kPasswordFile = "FQ_REDIS_PASSWORD_FILE";
 constexpr const char* kCommandKeyFile = "FQ_REDIS_COMMAND_KEY_FILE";
+constexpr const char* kCa = "FQ_REDIS_CA";
+constexpr const char* kCertificate = "FQ_REDIS_CERT";
+constexpr const char* kKey = "FQ_REDIS_KEY";
 constexpr off_t kSecretBytesMax = 1024;     // arbitrary
 constexpr size_t kCommandKeyBytesMin = 16;  // fewer could be guessed
 
@@ -37,7 +42,7 @@ Result<std::string> read_secret_file(std::string_view variable, const std::strin
                  0};
   };
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!file) return config("cannot be opened: " + sys_error("open", path, errno).text);
+  if (!file) return config("cannot be opened: " + std::generic_category().message(errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
   if (!S_ISREG(info.st_mode)) return config("is not a regular file");
@@ -52,6 +57,19 @@ Result<std::string> read_secret_file(std::string_view variable, const std::strin
   if (text.empty()) return config("is empty");
   return text;
 }
+
+/// Jobs inherit these, and run in other directories.
+bool name_files_from_the_root() {
+  for (const char* variable : {kPasswordFile, kCommandKeyFile, kCa, kCertificate, kKey}) {
+    const std::string path = cli::environment(variable).value_or("");
+    if (path.empty() || path.front() == '/') continue;
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);
+    if (!error) ::setenv(variable, whole.c_str(), 1);  // else opening it says what is wrong
+  }
+  return true;
+}
+[[maybe_unused]] const bool are_named_from_the_root = name_files_from_the_root();
 
 /// Out of the environment, before anything is started that would inherit it; in its place nothing is left
 /// that others of this user could read in /proc.
@@ -81,8 +99,8 @@ Result<std::string> command_key() {
 }
 
 TlsFiles tls_files() {
-  return {cli::environment("FQ_REDIS_CA").value_or(""), cli::environment("FQ_REDIS_CERT").value_or(""),
-          cli::environment("FQ_REDIS_KEY").value_or("")};
+  return {cli::environment(kCa).value_or(""), cli::environment(kCertificate).value_or(""),
+          cli::environment(kKey).value_or("")};
 }
 
 }  // namespace

@@ -160,7 +160,10 @@ Result<void> RedisEngine::guard(Descriptor socket) const {
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
                                             const std::optional<std::string>& queue) const {
   const Result<ServerAccess> access = access_to(spool);
-  if (!access) return {{"spool", access.error().text, Health::fault, "set FQ_SPOOL"}};
+  const bool is_of_a_file = !access && access.error().text.starts_with("FQ_REDIS_");
+  if (!access)
+    return {{"spool", access.error().text, Health::fault,
+             is_of_a_file ? "name a file there that only you can read" : "set FQ_SPOOL"}};
   return examine_servers(*access, queue);
 }
 

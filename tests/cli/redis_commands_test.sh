@@ -36,6 +36,7 @@ is 'to pop it is data' "$id" "$(keyless pop --json | jq -r .id)"
 bad_key() { gives 78 "FQ_REDIS_COMMAND_KEY_FILE: '$work/bad': $1" with_key "$work/bad" "${@:2}"; }
 bad_key 'cannot be opened' push -- true
 bad_key 'cannot be opened' stats
+is 'the doctor says of what' 1 "$(with_key "$work/bad" doctor | grep -c 'name a file there that only you can read')"
 echo 0123456789abcdef >"$work/bad"
 chmod 640 "$work/bad"
 bad_key 'is open to others; run chmod 600 on it' push -- true
@@ -123,6 +124,11 @@ gives 0 'the text was not kept with the key' fq stats
 is 'as it was' nightly "$(fq schedule show nightly --json 2>/dev/null | jq -r '.argv[1]')"
 gives 0 '' fq config load -
 gives 65 'Is a directory' fq config load "$work"
+
+# Its path is one from where the worker began, wherever a job runs that asks for it.
+id=$(cd / && fq push -- "$FQ" push -t inner -- true)
+(cd "$work" && FQ_REDIS_COMMAND_KEY_FILE=./command.key "$FQ" worker --drain --strict 2>"$work/err")
+is 'a job elsewhere has the key' "0 acked" "$? $(fq show "$id" --json | jq -r .state)"
 
 is 'help lists what only this program has' 'acl load' \
   "$("$(dirname "$FQ")/fq-redis" help | sed -n '/^Of fq-redis alone:/,/^$/s/^  \([a-z]*\) .*/\1/p' | xargs)"
