@@ -99,7 +99,7 @@ TEST_CASE("a ready message whose record is lost is passed over and named") {
   CHECK(reply.lost.size() == 1);
   std::vector<std::string> notices = c.queue->take_notices();
   REQUIRE(notices.size() == 1);
-  CHECK(notices[0].starts_with("message 1: "));
+  CHECK(notices[0].starts_with("message 1 of queue 'default': "));
   c.look_at_all(lost);
   CHECK(answered(c.queue->lease(for_a_minute(9))).lost.size() == 0);
 }
