@@ -73,10 +73,7 @@ std::string json_line(const std::string& name, const Result<Ways>& ways, const A
   ways ? json.number(uint64_t{ways->shards}) : json.null();
   json.key("events_ms");
   ways && ways->events_ms > 0 ? json.number(ways->events_ms) : json.null();
-  if (!away.is_empty()) {
-    json.key("partial").boolean(true);
-    write_away(json, away);
-  }
+  write_partial(json, away);
   json.end_object();
   return line;
 }

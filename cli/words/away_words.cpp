@@ -11,4 +11,10 @@ void write_away(JsonWriter& json, const AwayList& away) {
   json.end_array();
 }
 
+void write_partial(JsonWriter& json, const AwayList& away) {
+  if (away.is_empty()) return;
+  json.key("partial").boolean(true);
+  write_away(json, away);
+}
+
 }  // namespace fq::cli

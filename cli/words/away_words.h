@@ -14,5 +14,7 @@ inline constexpr std::string_view kWithoutThem = "; what is above is without the
 
 /// A key of an object, and what it has.
 void write_away(JsonWriter& json, const AwayList& away);
+/// In the object of one queue, where it is without some.
+void write_partial(JsonWriter& json, const AwayList& away);
 
 }  // namespace fq::cli

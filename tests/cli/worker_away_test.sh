@@ -52,6 +52,7 @@ push_to_two_shards() {
   done
   fail 'all tenants are of one shard'
 }
+# Two jobs wait for one file, which a FIFO would tell to one of them only: so they look again and again.
 # shellcheck disable=SC2016
 job='echo >>"$0"; until [ -e "$1" ]; do sleep 0.02; done'
 jobs_began() { [ "$(wc -l <"$work/job")" = "$1" ]; }
@@ -83,5 +84,18 @@ wait $worker
 is 'who came for what is there says so at its end' 69 $?
 told_in_vain
 is_acked "$whole_id" || fail 'and keeps what it can'
+
+# Likewise one that came for one message.
+fq queue create once --shards 4
+fq -q once push x >"$work/out"
+root=$(redis-cli -s "$work/s" --scan --pattern '*{once:*}:q:*' | sed 's/:q:.*/:h/')
+rm "$work/go_on" && : >"$work/job"
+"$FQ" worker -q once --once -- sh -c "$job" "$work/job" "$work/go_on" 2>"$work/said" & worker=$!
+await jobs_began 1
+server RENAME "$root" lost_too
+: >"$work/go_on"
+wait $worker
+is 'who came for one says so' 69 $?
+await grep -q 'what its job made of it could not be kept: ' "$work/said"
 
 finish

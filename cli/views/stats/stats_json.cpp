@@ -75,10 +75,7 @@ void write_row(JsonWriter& json, const QueueStats& queue, const StatsRow& row, b
   }
   json.key("next_schedule_at");
   row.next_schedule_wall_ms ? json.text(format_wall_time(*row.next_schedule_wall_ms)) : json.null();
-  if (!queue.away.is_empty()) {
-    json.key("partial").boolean(true);
-    write_away(json, queue.away);
-  }
+  write_partial(json, queue.away);
   json.end_object();
 }
 

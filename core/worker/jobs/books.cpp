@@ -139,7 +139,8 @@ bool Books::step() {
   if (served.ok()) return true;
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
   // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
-  // that holds messages, as long as it does also where a part of the queue can give nothing any more.
+  // that holds messages. Where a part of the queue is lost for good, those of the others are still to be told
+  // what became of theirs: nobody ends over it while he holds any.
   const bool holds = !outstanding_.empty();
   const bool passes = served.error().kind == ErrorKind::later || served.error().passes;
   const bool goes_on =
