@@ -27,7 +27,10 @@ bool type_is_known(RecordType type) {
 }
 
 bool flags_are_known(RecordType type, uint8_t flags) {
-  return flags == 0 || (type == RecordType::pushed && flags == kFlagLazy);
+  if (flags == 0) return true;
+  if (type == RecordType::pushed) return flags == kFlagLazy;
+  const bool comes_back = type == RecordType::kicked || type == RecordType::reheld;
+  return comes_back && flags == kFlagKeyless;
 }
 
 }  // namespace

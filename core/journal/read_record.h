@@ -26,7 +26,9 @@ class RecordDecoder {
         return visit(messages);
       }
       case BodyKind::event:
-        return whole(decode_event(header.type, header.count, body, event_) ? &event_ : nullptr);
+        if (!decode_event(header.type, header.count, body, event_)) return otherwise;
+        event_.detail.keyless = (header.flags & kFlagKeyless) != 0;
+        return visit(event_);
       case BodyKind::keys:
         return whole(decode_keys(header.count, body, keys_) ? &keys_ : nullptr);
       case BodyKind::moved:

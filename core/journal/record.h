@@ -138,7 +138,8 @@ inline bool is_failure(RecordType type) {
 }
 
 /// Record flags.
-inline constexpr uint8_t kFlagLazy = 1;  // pushed: its sender did not wait for the disk
+inline constexpr uint8_t kFlagLazy = 1;     // pushed: its sender did not wait for the disk
+inline constexpr uint8_t kFlagKeyless = 2;  // kicked, reheld: another had the key of what came back
 
 struct RecordHeader {
   uint32_t bytes = 0;     // header and body, without padding
@@ -206,6 +207,7 @@ struct EventDetail {
   std::optional<int16_t> signal;
   std::string_view reason;
   std::string_view stderr_tail;
+  bool keyless = false;    // kicked, reheld: see kFlagKeyless
   std::string_view queue;  // left: where it is now
   MessageId id_there{};    // left: under which id
 };

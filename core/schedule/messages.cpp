@@ -237,7 +237,7 @@ void Messages::expire(Txn& txn, SlotIndex index) const {
   states.enter_dead(txn, message, over_ms);
 }
 
-void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const {
+void Messages::kick(Txn& txn, SlotIndex index, const Kick& kick) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
@@ -251,11 +251,11 @@ void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const 
     Extra& extra = region_.extra(entry.rank);
     put(txn, extra.ttl_ms, kNever);
     put(txn, extra.flags, extra.flags & ~kExtraExpired);
-    if (extra.key != kNoIndex) UniqueKeys(region_).regain(txn, extra.key);
+    if (extra.key != kNoIndex && !kick.keyless) UniqueKeys(region_).regain(txn, extra.key);
   }
-  if (!hold || !has_extra(entry)) return states.enter_ready(txn, message, now_ms);
+  if (!kick.hold || !has_extra(entry)) return states.enter_ready(txn, message, kick.now_ms);
   Dependents(region_).hold_again(txn, region_.extra(entry.rank));
-  states.enter_held(txn, message, now_ms);
+  states.enter_held(txn, message, kick.now_ms);
 }
 
 void Messages::finish_by_parts(Txn& txn, SlotIndex index, RecordType verdict, const MessageEnd& end) const {

@@ -55,6 +55,13 @@ struct RestoredEntry {
   uint16_t attempts = 0, attempts_max = 0, crashes = 0;
 };
 
+/// Back from the dead, or before its time.
+struct Kick {
+  int64_t now_ms = 0;
+  bool hold = false;     // a dead one that was held before is held again, until what it came after has ended
+  bool keyless = false;  // another has its key
+};
+
 class Messages {
  public:
   explicit Messages(const Region& region) : region_(region) {}
@@ -111,8 +118,7 @@ class Messages {
   /// For Timers: a ready one was not started in time, and is dead since then.
   void expire(Txn& txn, SlotIndex slot) const;
   /// Dead or delayed to ready; attempts start anew, a TTL no longer holds.
-  /// `hold`: a dead one that was held before is held again, until what it came after has ended.
-  void kick(Txn& txn, SlotIndex slot, int64_t now_ms, bool hold = false) const;
+  void kick(Txn& txn, SlotIndex slot, const Kick& kick) const;
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
   void finish(Txn& txn, SlotIndex slot, RecordType verdict, const MessageEnd& end) const {
     if (verdict == RecordType::acked && PlainAck(region_).finish(txn, slot, end)) return;

@@ -6,6 +6,7 @@
 #include "core/schedule/order/dead_order.h"
 #include "core/schedule/order/delay_heap.h"
 #include "core/schedule/order/message_order.h"
+#include "core/schedule/order/unique_keys.h"
 #include "core/schedule/tree/tenant_tree.h"
 
 namespace fq {
@@ -38,6 +39,12 @@ const UniqueKey* Views::key_of_message(SlotIndex slot) const {
   const Entry& from = entry(slot);
   if (!has_extra(from) || region_.extra(from.rank).key == kNoIndex) return nullptr;
   return &region_.key(region_.extra(from.rank).key);
+}
+
+bool Views::is_keyless(SlotIndex slot) const {
+  const Entry& of = entry(slot);
+  const uint32_t key = has_extra(of) ? region_.extra(of.rank).key.get() : kNoIndex;
+  return key != kNoIndex && UniqueKeys(region_).is_anothers(key);
 }
 
 std::optional<SlotIndex> Views::first_held(HolderIndex holder) const {

@@ -154,7 +154,7 @@ void VirtualQueue::cancel(uint64_t id) {
 
 void VirtualQueue::make_due(uint64_t id) {
   if (!is_in(id, SlotState::delayed)) return;
-  ground_.change([&](Schedule& schedule, Txn& txn) { schedule.messages().kick(txn, *find(id), now_ms_); });
+  ground_.change([&](Schedule& schedule, Txn& txn) { schedule.messages().kick(txn, *find(id), {now_ms_}); });
 }
 
 std::optional<VirtualQueue::Started> VirtualQueue::start_next() {
@@ -217,7 +217,7 @@ void VirtualQueue::resolve() {
         more = decision.has_value();
         if (!more) return;
         if (decision->bury) return schedule.messages().bury(txn, decision->slot, now_ms_);
-        if (decision->again) return schedule.messages().kick(txn, decision->slot, now_ms_, true);
+        if (decision->again) return schedule.messages().kick(txn, decision->slot, {now_ms_, true});
         freed_.push_back(schedule.messages().entry(decision->slot).id);
         schedule.dependents().let_go(txn, decision->slot, now_ms_);
       });

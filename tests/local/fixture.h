@@ -153,17 +153,18 @@ class SpoolFixture {
       }
     }
   }
-  /// Messages of another tenant come and go until the first journal file is given back.
-  void outlive_first_file() {
+  void outlive_first_file() { outlive_file(1); }
+  /// Messages of another tenant come and go until this journal file is given back.
+  void outlive_file(int number) {
     const std::string payload(20'000, 'c');
-    const std::string first = path("journal/1.fqj");
-    for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
+    const std::string file = path("journal/" + std::to_string(number) + ".fqj");
+    for (int i = 0; i < 2'000 && std::filesystem::exists(file); ++i) {
       push(payload, Durability::lazy, "churn");
       LeaseReply leased = lease_from(*queue_, {.tenant = "churn"});
       REQUIRE(ack(leased.deliveries.at(0)) == SettleStatus::ok);
       REQUIRE(queue_->maintain(0).ok());
     }
-    REQUIRE_FALSE(std::filesystem::exists(first));
+    REQUIRE_FALSE(std::filesystem::exists(file));
   }
   /// Calls `write`, whose records follow files full of messages of another tenant, which end then: what has to
   /// stay is carried forward, and most of that lies in the ring still.

@@ -22,6 +22,21 @@ PushResult push_keyed(Queue& queue, const std::string& payload, const std::strin
   return reply->items.at(0);
 }
 
+void bury_next(SpoolFixture& q) {
+  CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::bury}) == SettleStatus::ok);
+}
+
+void kick_dead(SpoolFixture& q, uint64_t messages) {
+  REQUIRE(q.door().mutate({.state = State::dead}, Action::kick, {}, 10)->changed == messages);
+}
+
+/// What comes next lies in another one.
+void fill_a_file(SpoolFixture& q) {
+  const std::string filler(60'000, 'f');
+  for (int i = 0; i < 20; ++i) q.push(filler, Durability::lazy, "filler");
+  REQUIRE(q.door().mutate({.tenant = "filler"}, Action::cancel, {}, 100)->changed == 20);
+}
+
 }  // namespace
 
 TEST_CASE("keys hold after the loss of the segment, in every state") {
@@ -77,6 +92,68 @@ TEST_CASE("a message pushed in an old file and acked in a new one keeps its key"
   q.lose_segment();
   CHECK(push_keyed(q.door(), "x", "k").id == acked);
   q.check_clean();
+}
+
+TEST_CASE("of two that were dead the one that has its key back has it also when its record comes last") {
+  SpoolFixture q;
+  const MessageId first = push_keyed(q.door(), "first", "k").id;
+  bury_next(q);
+  fill_a_file(q);
+  REQUIRE(push_keyed(q.door(), "second", "k").status == PushStatus::accepted);
+  bury_next(q);
+  kick_dead(q, 2);
+  q.outlive_first_file();  // the first one's record is behind that of the second now
+  const Delivery one = q.lease();
+  REQUIRE(one.id == first);
+  SECTION("it is acked") { REQUIRE(q.ack(one) == SettleStatus::ok); }
+  SECTION("it is dead again") {
+    REQUIRE(q.settle(q.door(), {.receipt = one.receipt, .verdict = Verdict::bury}) == SettleStatus::ok);
+  }
+  q.check_clean();
+}
+
+TEST_CASE("what waits behind the holder of its key does so also where its record comes first") {
+  SpoolFixture q;
+  push_keyed(q.door(), "first", "k");
+  const Delivery first = q.lease(3'600'000);
+  fill_a_file(q);
+  NewMessage message{.tenant = "t", .unique = "k"};
+  message.unique_mode = UniqueMode::after;
+  const MessageId second = q.door().push({&message, 1})->items.at(0).id;
+  q.outlive_first_file();
+  q.check_clean();
+  q.lose_segment();
+  CHECK(q.get(number(second)).state == State::held);
+  REQUIRE(q.ack(first) == SettleStatus::ok);
+  CHECK(q.get(number(second)).state == State::ready);
+  CHECK(push_keyed(q.door(), "third", "k").id == second);
+  q.check_clean();
+}
+
+TEST_CASE("what was kicked while another had its key has none, also when the other's record is gone") {
+  SpoolFixture q;
+  push_keyed(q.door(), "first", "k");
+  bury_next(q);
+  fill_a_file(q);
+  const MessageId second = push_keyed(q.door(), "second", "k").id;
+  const int its_file = q.journal_files().rbegin()->first;
+  fill_a_file(q);
+  q.outlive_first_file();  // the second one's record is before that of the first now
+  REQUIRE(q.ack(q.lease()) == SettleStatus::ok);
+  kick_dead(q, 1);
+  SECTION("its key is carried forward") {
+    q.outlive_file(its_file);
+    q.check_clean();
+    q.lose_segment();
+    CHECK(push_keyed(q.door(), "third", "k").id == second);
+  }
+  SECTION("its key has run out") {
+    q.clock.advance(3'600'000);
+    q.outlive_file(its_file);
+    q.check_clean();
+    q.lose_segment();
+    CHECK(push_keyed(q.door(), "third", "k").status == PushStatus::accepted);
+  }
 }
 
 TEST_CASE("many who push with one key at once make one message", "[threads]") {

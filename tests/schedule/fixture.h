@@ -236,7 +236,7 @@ class ScheduleFixture {
     set(tenant, PolicyKey::weight, weight_milli);
   }
   void kick(uint64_t id) {
-    change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, slot(id), now); });
+    change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, slot(id), {now}); });
   }
   void bury(uint64_t id) {
     change([&](Schedule& s, Txn& txn) { s.messages().bury(txn, slot(id), now); });

@@ -200,7 +200,7 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       break;
     case 10:
       if (slot && dice.roll(2) == 0) s.messages().bury(txn, *slot, now);
-      if (slot && dice.roll(2) == 0) s.messages().kick(txn, *slot, now);
+      if (slot && dice.roll(2) == 0) s.messages().kick(txn, *slot, {now});
       break;
     case 11:
     case 12:

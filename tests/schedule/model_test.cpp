@@ -127,7 +127,7 @@ TEST_CASE("a schedule differs from itself in nothing and from another in what di
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).empty());
   other.ack(5);
   other.give_back(1, true);
-  other.change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, other.slot(6), other.now); });
+  other.change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, other.slot(6), {other.now}); });
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).count >= 4);
 }
 

@@ -154,7 +154,7 @@ bool Compactor::append_moved(const Carried& carried) {
   const std::optional<SlotIndex> slot = schedule().messages().find(carried.record().id);
   if (!slot || !carried.holds(link_, *slot)) return false;
   const Entry& entry = schedule().messages().entry(*slot);
-  Change change(link_, gate().now());
+  Change change(link_);
   Txn& txn = change.txn();
   const std::optional<uint32_t> file = stream().table().find(entry.item_position);
   if (file && carried.record().message.is_lost()) txn.set(stream().table().slot(*file).lost, 1);

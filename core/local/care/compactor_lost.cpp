@@ -30,7 +30,7 @@ Result<void> Compactor::bury_lost(MessageId id, uint64_t item_position, const st
     if (state == SlotState::dead || state == SlotState::leased) return {};
     obstacle = writer_.room_for_event(RecordType::buried, bytes);
     if (obstacle != Obstacle::none) return {};
-    events_.append(RecordType::buried, *slot, gate().now(), detail);
+    events_.append(RecordType::buried, *slot, detail);
     buried = true;
     return {};
   }));

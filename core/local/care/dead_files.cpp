@@ -35,7 +35,7 @@ uint32_t DeadFiles::append_low() {
   encode_low(body_, low);
   // The CLOCK record behind it is no longer than LOW.
   if (writer_.room_for(Purpose::care, 2 * record_bytes(body_)) != Obstacle::none) return 0;
-  Change change(link_, gate().now());
+  Change change(link_);
   change.append(body_);
   // The boot and the clock are known from a record too, which may lie in a file that goes.
   ClockRecord clock;

@@ -42,7 +42,7 @@ Obstacle KeyCarrier::carry_some() {
     const Obstacle obstacle = writer_.room_for(Purpose::care, record_bytes(body_));
     if (obstacle != Obstacle::none) return obstacle;
   }
-  Change change(link_, gate().now());
+  Change change(link_);
   if (!record_.keys.empty()) note_pin(change.txn(), shared.kept_keys, change.append(body_));
   note_walked(change.txn(), shared.kept_keys, at, at >= end);
   FQ_POINT("keys.carried");

@@ -41,7 +41,7 @@ Obstacle DeadLetters::drop_some(const Now& now) {
       mutator_.blobs().push_back(*place);
   }
   if (obstacle != Obstacle::none) return obstacle;
-  const size_t done = events_.append(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now);
+  const size_t done = events_.append(RecordType::cancelled, std::span(slots).first(count), EventDetail{});
   // The others live, and may be kicked before their turn comes.
   if (done < count) mutator_.blobs().resize(blobs_before[done]);
   return Obstacle::none;

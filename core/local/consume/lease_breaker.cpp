@@ -36,7 +36,7 @@ Result<void> LeaseBreaker::break_one(MessageId id) {
     const uint64_t bytes = event_record_bytes(RecordType::released, 1);
     const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
     if (obstacle != Obstacle::none) return obstacle;
-    events_.return_lease(*slot, gate().now());
+    events_.return_lease(*slot);
     FQ_POINT("backup.freed");
     return Obstacle::none;
   });

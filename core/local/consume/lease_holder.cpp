@@ -77,7 +77,7 @@ bool LeaseHolder::leave() {
       const uint64_t bytes = event_record_bytes(RecordType::released, 1);
       const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
       more = true;
-      if (obstacle == Obstacle::none) events_.return_lease(*slot, gate().now());
+      if (obstacle == Obstacle::none) events_.return_lease(*slot);
       return obstacle;
     });
     if (!given.ok()) break;

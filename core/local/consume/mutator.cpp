@@ -45,8 +45,10 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
       if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs_.push_back(*place);
     }
-    if (forgets) events_.append(RecordType::unstepped, *slot, gate().now());
-    events_.append(type, *slot, gate().now());
+    if (forgets) events_.append(RecordType::unstepped, *slot);
+    EventDetail detail;
+    detail.keyless = action != Action::cancel && schedule().views().is_keyless(*slot);
+    events_.append(type, *slot, detail);
     status = SettleStatus::ok;
     return Obstacle::none;
   };

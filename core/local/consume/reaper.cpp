@@ -191,9 +191,9 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
     const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     if (slept)
-      events_.return_lease(*held, gate().now());
+      events_.return_lease(*held);
     else
-      events_.append(type, *held, gate().now());
+      events_.append(type, *held);
     FQ_POINT("reap.returned");
     return Obstacle::none;
   });

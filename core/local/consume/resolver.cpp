@@ -21,18 +21,17 @@ Result<void> Resolver::resolve_ended() {
   reason_.reserve(kLongestReason.size());  // nothing is allocated under the lock
   for (bool more = true; more;) {
     FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
-      const Now now = gate().now();
-      gate().fire_timers(now);
+      gate().fire_timers(gate().now());
       const std::optional<uint32_t> ended = schedule().dependents().first_ended();
       more = ended.has_value();
       if (!more) return Obstacle::none;
       EventDetail detail;
       detail.reason = kLongestReason;
       const uint64_t bytes = event_record_bytes(RecordType::freed, kDecidedMax) +
-                             event_record_bytes(RecordType::reheld, kDecidedMax) +
+                             kDecidedMax * event_record_bytes(RecordType::reheld, 1) +
                              event_record_bytes(RecordType::buried, kDecidedMax, detail);
       const Obstacle obstacle = writer_.room_for_event(RecordType::freed, bytes);
-      if (obstacle == Obstacle::none) append_decisions(*ended, now);
+      if (obstacle == Obstacle::none) append_decisions(*ended);
       return obstacle;
     }));
   }
@@ -40,12 +39,12 @@ Result<void> Resolver::resolve_ended() {
 }
 
 /// Some of those that waited for one message. Needs: the lock, and that their records find room.
-void Resolver::append_decisions(uint32_t dependency, const Now& read) {
+void Resolver::append_decisions(uint32_t dependency) {
   std::array<SlotIndex, kDecidedMax> freed, buried, again;
   size_t freed_count = 0, buried_count = 0, again_count = 0;
   const uint64_t id = schedule().dependents().id_of(dependency);
   const bool dead = schedule().messages().find(MessageId{id}).has_value();
-  Change change(link_, read);
+  Change change(link_);
   Txn& txn = change.txn();
   uint32_t cost = 0;
   while (freed_count + buried_count + again_count < kDecidedMax &&
@@ -68,7 +67,12 @@ void Resolver::append_decisions(uint32_t dependency, const Now& read) {
   EventDetail detail;
   detail.reason = reason_;
   events_.add(change, RecordType::freed, std::span(freed).first(freed_count), {});
-  events_.add(change, RecordType::reheld, std::span(again).first(again_count), {});
+  // One by one: the first of two may have the key that both had.
+  for (const SlotIndex& slot : std::span(again).first(again_count)) {
+    EventDetail how;
+    how.keyless = schedule().views().is_keyless(slot);
+    events_.add(change, RecordType::reheld, {&slot, 1}, how);
+  }
   events_.add(change, RecordType::buried, std::span(buried).first(buried_count), detail);
   FQ_POINT("held.decided");
   change.commit();

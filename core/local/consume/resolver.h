@@ -23,7 +23,7 @@ class Resolver : private Linked {
 
  private:
   Result<void> resolve_ended();
-  void append_decisions(uint32_t dependency, const Now& now);
+  void append_decisions(uint32_t dependency);
 
   Writer& writer_;
   EventWriter& events_;

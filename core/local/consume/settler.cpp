@@ -126,10 +126,10 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
     const size_t count = judged.count;
     size_t done = 0;
     if (count > 0) {
-      done = events_.append(type, std::span(judged.slots).first(count), detail, now,
+      done = events_.append(type, std::span(judged.slots).first(count), detail,
                             std::span(judged.verdicts).first(count), std::span(judged.settles).first(count));
     }
-    for (size_t i = 0; i < judged.sleeping; ++i) events_.return_lease(judged.sleepers[i], now);
+    for (size_t i = 0; i < judged.sleeping; ++i) events_.return_lease(judged.sleepers[i]);
     settled = done < count ? judged.places[done] : group.size();
     if (done < count) blobs.resize(judged.blobs_before[done]);
     // A retry may have been the last; of the others what was judged holds.
@@ -197,7 +197,7 @@ Result<std::vector<ExtendResult>> Settler::extend(std::span<const Receipt> recei
       const uint64_t bytes = event_record_bytes(RecordType::extended, 1, detail);
       const Obstacle obstacle = writer_.room_for_event(RecordType::extended, bytes);
       if (obstacle != Obstacle::none) return obstacle;
-      events_.append(RecordType::extended, *slot, now, detail);
+      events_.append(RecordType::extended, *slot, detail);
       durable_end = header().tail;
       return Obstacle::none;
     }));

@@ -97,7 +97,7 @@ bool Taker::has_something(const LeaseRequest& request, LeaseReply& reply) {
   return true;
 }
 
-Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
+Result<void> Taker::try_lease(const LeaseRequest& request, const Now& read, LeaseReply& reply) {
   taken_.clear();
   group_.left = 0;
   uint64_t bytes = 0;
@@ -113,7 +113,8 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     Result<void> took = locked([&]() -> Result<void> {
       drop_behind(kept);
       if (group_.segment != link_.segments_seen()) group_ = {.segment = link_.segments_seen()};
-      gate().fire_timers(gate().latest(now));
+      const Now now = gate().now_as_read(read);
+      gate().fire_timers(now);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().tenants().find(request.tenant);
@@ -121,14 +122,13 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
       if (request.look || request.want == 0) from.reset();
       for (size_t i = 0; from && i < records && obstacle == Obstacle::none && (i == 0 || group_.left > 0);
            ++i)
-        obstacle = take_some(request, *from, now, kept, bytes);
+        obstacle = take_some(request, *from, kept, bytes);
       if (request.watch) reply.more = schedule().turns().next(from.value_or(kRootTenant)).has_value();
       int64_t timer_ms = schedule().timers().next_ms();
       // By the time that was taken by: what has expired by then is to be seen to first.
-      const int64_t now_ms = gate().latest(now).boot_ms;
-      more_due = timer_ms <= now_ms;
+      more_due = timer_ms <= now.boot_ms;
       timer_ms = std::min(timer_ms, dead_letters_.due_ms());
-      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now_ms);
+      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
     });
     if (took.ok() && obstacle != Obstacle::none) {
@@ -176,8 +176,7 @@ LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
 }
 
 /// `taken`: how many there are; told once they are in our hands.
-Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const Now& read, size_t& taken,
-                          uint64_t& bytes) {
+Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, size_t& taken, uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
@@ -188,7 +187,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   size_t count = 0;
   uint64_t all_bytes = bytes;
-  Change change(link_, read);
+  Change change(link_);
   Txn& txn = change.txn();
   const Now& now = change.now();
   LeaseTerms terms = terms_of(request, now);

@@ -39,12 +39,11 @@ class Taker : private Linked {
  private:
   Result<void> lease_into(const LeaseRequest& request, LeaseReply& reply);
   bool has_something(const LeaseRequest& request, LeaseReply& reply);
-  Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
+  Result<void> try_lease(const LeaseRequest& request, const Now& read, LeaseReply& reply);
   void drop_behind(size_t kept);
   Result<void> become_holder();
   LeaseTerms terms_of(const LeaseRequest& request, const Now& now);
-  Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, size_t& taken,
-                     uint64_t& bytes);
+  Obstacle take_some(const LeaseRequest& request, TenantIndex from, size_t& taken, uint64_t& bytes);
   std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
                                      const LeaseTerms& terms, size_t taken, uint64_t bytes);
   std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,

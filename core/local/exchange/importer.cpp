@@ -254,7 +254,7 @@ Result<void> Importer::add_step(MessageId id, const ExportedStep& step) {
         if (done || is_there) return Obstacle::none;
         const Obstacle obstacle = writer_.room_for_push(record_bytes(body_), need_of(record), 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, gate().now());
+        Change change(link_);
         const uint64_t position = change.append(body_);
         gate().apply().stepped(change.txn(), record, *slot, position, body_.bytes.size());
         change.commit();
@@ -275,7 +275,7 @@ Result<void> Importer::end(MessageId id, State state) {
     if (done || !slot) return Obstacle::none;
     const Obstacle obstacle = writer_.room_for_event(type, event_record_bytes(type, 1));
     if (obstacle != Obstacle::none) return obstacle;
-    events_.append(type, *slot, gate().now());
+    events_.append(type, *slot);
     done = true;
     return Obstacle::none;
   });

@@ -37,7 +37,7 @@ Result<Settings> RunTimePolicy::settings() {
 }
 
 void RunTimePolicy::append(const PolicyRecord& record) {
-  Change change(link_, gate().now());
+  Change change(link_);
   const uint64_t position = change.append(body_);
   gate().apply().policy(change.txn(), record, position, change.now().wall_ms);
   FQ_POINT("policy.appended");
@@ -135,7 +135,7 @@ Obstacle RunTimePolicy::carry_one(TenantIndex node) {
     obstacle = writer_.room_for(Purpose::care, record_bytes(carried_body_));
     if (obstacle != Obstacle::none) return obstacle;
   }
-  Change change(link_, gate().now());
+  Change change(link_);
   // It holds already, so it is not applied.
   if (!record.patch.set.empty())
     note_pin(change.txn(), header().run_time_settings, change.append(carried_body_));

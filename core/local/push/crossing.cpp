@@ -125,7 +125,7 @@ Result<bool> Crossing::write_leaving(const Parcel& parcel, const Draft& draft) {
         if (!same) return Obstacle::none;
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, now);
+        Change change(link_);
         const uint64_t position = change.append(body_);
         const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
         gate().apply().edited(change.txn(), draft.record, position, item_position, change.now().wall_ms);
@@ -188,7 +188,7 @@ Result<void> Crossing::leave(MessageId id, std::string_view queue, MessageId id_
     if ((entry.flags & kEntryBlob) != 0) {
       if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
     }
-    events_.append(RecordType::left, *slot, gate().now(), detail);
+    events_.append(RecordType::left, *slot, detail);
     done = true;
     return Obstacle::none;
   }));
@@ -243,7 +243,7 @@ Result<void> Crossing::settle(MessageId id) {
     const Obstacle obstacle =
         writer_.room_for_event(RecordType::freed, event_record_bytes(RecordType::freed, 1));
     if (obstacle != Obstacle::none) return obstacle;
-    events_.append(RecordType::freed, *slot, gate().now());
+    events_.append(RecordType::freed, *slot);
     done = true;
     return Obstacle::none;
   }));

@@ -136,7 +136,7 @@ Result<Editor::Written> Editor::write(Draft& draft) {
         if (refused) return Obstacle::none;
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        append(draft, *slot, now);
+        append(draft, *slot);
         done = true;
         return Obstacle::none;
       },
@@ -145,8 +145,8 @@ Result<Editor::Written> Editor::write(Draft& draft) {
   return same ? Written::yes : Written::changed;
 }
 
-void Editor::append(const Draft& draft, SlotIndex slot, const Now& read) {
-  Change change(link_, read);
+void Editor::append(const Draft& draft, SlotIndex slot) {
+  Change change(link_);
   const uint64_t position = change.append(body_);
   if (!draft.doomed.empty())
     LooseBlobs(header()).add(change.txn(), schedule().messages().entry(slot).payload_bytes);

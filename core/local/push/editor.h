@@ -41,7 +41,7 @@ class Editor : private Linked {
   void set_time(const MessagePatch& patch, int64_t now_wall_ms, Draft& draft);
   void set_terms(const MessagePatch& patch, Draft& draft);
   Result<Written> write(Draft& draft);
-  void append(const Draft& draft, SlotIndex slot, const Now& read);
+  void append(const Draft& draft, SlotIndex slot);
 
   Writer& writer_;
   Upkeep& upkeep_;

@@ -345,7 +345,7 @@ Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, boo
     if (refused) return Obstacle::none;
     const Obstacle obstacle = writer_.room_for_push(bytes, Need{}, 0, false);
     if (obstacle != Obstacle::none) return obstacle;
-    append_replaced(merged.record, *slot, now);
+    append_replaced(merged.record, *slot);
     end = std::max<uint64_t>(end, header().tail);
     return Obstacle::none;
   }));
@@ -358,8 +358,8 @@ Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, boo
   return true;
 }
 
-void KeyedPush::append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read) {
-  Change change(link_, read);
+void KeyedPush::append_replaced(const ReplacedRecord& record, SlotIndex slot) {
+  Change change(link_);
   Txn& txn = change.txn();
   const uint64_t position = change.append(body_);
   const Entry& entry = schedule().messages().entry(slot);

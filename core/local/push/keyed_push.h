@@ -89,7 +89,7 @@ class KeyedPush : private Linked {
                                      uint64_t& end);
   Result<bool> merge(const NewMessage& message, const Plan& plan, Replacement& merged);
   Result<bool> replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end);
-  void append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read);
+  void append_replaced(const ReplacedRecord& record, SlotIndex slot);
 
   Writer& writer_;
   Upkeep& upkeep_;

@@ -28,11 +28,10 @@ Result<void> PushWriter::forget_ends(const Need& need) {
   return {};
 }
 
-PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now& read,
-                                         const Companion* companion) {
+PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Companion* companion) {
   SegmentHeader& shared = header();
   const std::span<const MessageItem> items = batch_.items();
-  Change change(link_, read);
+  Change change(link_);
   Txn& txn = change.txn();
   const MessageId first_id{shared.next_id.get()};
   if (companion != nullptr) companion->append(change, first_id);
@@ -111,10 +110,10 @@ Result<void> PushWriter::check_room(std::span<const NewMessage> messages, Messag
 Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                                     bool lazy, const Precondition& precondition, int64_t next_wall_ms,
                                     const Companion* companion) {
-  Now now = gate().now();
+  Now read = gate().now();
   PushedBlobs blobs(link_, upkeep_);
   Need need;
-  FQ_TRY(batch_.prepare(messages, behind, now.wall_ms, blobs, need, next_wall_ms));
+  FQ_TRY(batch_.prepare(messages, behind, read.wall_ms, blobs, need, next_wall_ms));
   FQ_TRY(encode(lazy));
   uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   Need all = need;  // and what comes with them
@@ -128,19 +127,20 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
   FQ_TRY(when_there_is_room(all, [&](bool may_grow) -> Result<Obstacle> {
     // Repeated in another segment after damage was met: what was appended has been carried over.
     if (appended.end != 0) return Obstacle::none;
-    if (const int64_t wall_ms = store().wall_of(now.boot_ms); wall_ms != now.wall_ms) {
+    if (const int64_t wall_ms = store().wall_of(read.boot_ms); wall_ms != read.wall_ms) {
       // The wall clock was set, while a long payload was written say.
-      now.wall_ms = wall_ms;
+      read.wall_ms = wall_ms;
       batch_.set_times(messages, wall_ms);
       if (Result<void> again = encode(lazy); !again.ok()) return std::move(again).error();
     }
+    const Now now = gate().now_as_read(read);
     gate().fire_timers(now, 1);
     appended.refused = precondition && !precondition(now);
     if (appended.refused) return Obstacle::none;
     if (std::optional<Error> refused = admission_.refuse(arrived)) return std::move(*refused);
     const Obstacle obstacle = writer_.room_for_push(bytes, all, messages.size(), may_grow);
     if (obstacle != Obstacle::none) return obstacle;
-    PushedMessages pushed = append_pushed(need, lazy, now, companion);
+    PushedMessages pushed = append_pushed(need, lazy, companion);
     appended.first_id = pushed.first_id;
     appended.end = header().tail;
     if (lazy) gate().apply_pending(&pushed);

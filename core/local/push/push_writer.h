@@ -47,7 +47,7 @@ class PushWriter : private Linked {
   Result<void> when_there_is_room(const Need& need, Work&& work);
   Result<void> encode(bool lazy);
   Result<void> forget_ends(const Need& need);
-  PushedMessages append_pushed(const Need& need, bool lazy, const Now& read, const Companion* companion);
+  PushedMessages append_pushed(const Need& need, bool lazy, const Companion* companion);
 
   Writer& writer_;
   Upkeep& upkeep_;

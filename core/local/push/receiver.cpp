@@ -129,8 +129,7 @@ Result<Receiver::Received> Receiver::receive(MovedRecord& record, bool dead) {
   FQ_TRY(writer_.write(
       [&]() -> Result<Obstacle> {
         if (number(received.id) != 0) return Obstacle::none;
-        const Now now = gate().now();
-        gate().fire_timers(now);
+        gate().fire_timers(gate().now());
         if (const std::optional<MessageId> known = imported_under(token)) {
           received = {*known, true, {}};
           return Obstacle::none;
@@ -143,7 +142,7 @@ Result<Receiver::Received> Receiver::receive(MovedRecord& record, bool dead) {
         if (std::optional<Error> refused = admission_.refuse(counted)) return std::move(*refused);
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 1, true);
         if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, now);
+        Change change(link_);
         const uint64_t position = change.append(body_);
         const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
         gate().apply().moved(change.txn(), record, position, item_position, kHeldByTime,

@@ -220,7 +220,7 @@ Result<void> Rebuilder::write_first_records(Store& store, const Replayed& replay
   FQ_TRY(gate.locked([&]() -> Result<void> {
     Body body;
     Txn txn = store.begin();
-    const Now now = gate.in_order(txn, gate.now());
+    const Now now = gate.note_now(txn);
     if (!same_boot) {
       ClockRecord clock;
       std::memcpy(clock.boot_id, kernel().boot_id, sizeof clock.boot_id);

@@ -123,7 +123,7 @@ void Flusher::append_fence(Txn& txn, Body& body) {
   std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
   clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
   encode_clock(body, clock);
-  gate_.stream().append(txn, body, MessageId{0}, gate_.in_order(txn, gate_.now()).wall_ms);
+  gate_.stream().append(txn, body, MessageId{0}, gate_.note_now(txn).wall_ms);
 }
 
 void Flusher::recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint32_t last) {

@@ -67,7 +67,7 @@ Result<bool> ScheduleBook::put(const ScheduleSnapshot* there, const ScheduledRec
         const Obstacle obstacle = purpose == Purpose::care ? writer_.room_for(purpose, bytes)
                                                            : writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, gate().now());
+        Change change(link_);
         const uint64_t position = change.append(body);
         if (purpose == Purpose::care) {
           timetable.move(change.txn(), there->index, position, static_cast<uint32_t>(bytes));
@@ -166,7 +166,7 @@ Result<bool> ScheduleBook::take_out(const ScheduleSnapshot& seen) {
     const Obstacle obstacle =
         writer_.room_for(Purpose::event, padded(kRecordHeaderBytes + body_.bytes.size()));
     if (obstacle != Obstacle::none) return obstacle;
-    Change change(link_, gate().now());
+    Change change(link_);
     change.append(body_);
     gate().apply().unscheduled(change.txn(), seen.name());
     FQ_POINT("schedule.removed");

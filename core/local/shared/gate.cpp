@@ -55,6 +55,7 @@ Result<void> Gate::enter() {
     header.state.unlock();
     return Error{ErrorKind::unusable, object_ + ": its segment was replaced", 0};
   }
+  is_inside_ = true;
   if (learns) store_.schedule().learn();
   return {};
 }
@@ -80,6 +81,8 @@ bool Gate::repair() {
 void Gate::leave() {
   FQ_HOLD_ENDS();
   if (before_unlock != nullptr) before_unlock();
+  is_inside_ = false;
+  boot_ms_.reset();
   store_.header().state.unlock();
 }
 
@@ -90,35 +93,37 @@ Error Gate::poison(const char* what) {
   trouble_ = SegmentTrouble::damaged;
   if (dead_holder_) header.state.consistent();
   dead_holder_ = false;
+  is_inside_ = false;
+  boot_ms_.reset();
   header.state.unlock();
   return Error{ErrorKind::unusable, object_ + ": its segment is damaged: " + what, 0};
 }
 
-Now Gate::now() const {
-  const SegmentHeader& header = store_.header();
-  const int64_t boot_ms = clock_.boot_ms();
-  return {boot_ms, boot_ms + header.wall_minus_boot_ms.peek()};
-}
+Now Gate::at(int64_t boot_ms) const { return {boot_ms, boot_ms + store_.header().wall_minus_boot_ms.peek()}; }
 
-Now Gate::latest(const Now& read) const {
-  const SegmentHeader& header = store_.header();
-  const int64_t boot_ms = std::max(read.boot_ms, header.last_boot_ms.get());
-  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
-}
-
-Now Gate::in_order(Txn& txn, const Now& read) {
-  SegmentHeader& header = store_.header();
+Now Gate::now() {
+  if (!is_inside_) return at(clock_.boot_ms());
   // Another process may have read its clock later and got the lock first.
-  const int64_t boot_ms = note_time(txn, wait_ == Wait::had ? clock_.boot_ms() : read.boot_ms);
-  rates_note(txn, header.schedule, boot_ms);
-  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+  if (!boot_ms_) boot_ms_ = std::max(clock_.boot_ms(), store_.header().last_boot_ms.get());
+  return at(*boot_ms_);
 }
 
-int64_t Gate::note_time(Txn& txn, int64_t boot_ms) {
+Now Gate::now_as_read(const Now& read) {
+  FQ_ASSERT(is_inside_);
+  if (!boot_ms_ && wait_ == Wait::none) boot_ms_ = std::max(read.boot_ms, store_.header().last_boot_ms.get());
+  return now();
+}
+
+Now Gate::note_now(Txn& txn) {
+  const Now noted = now();
+  note_time(txn, noted.boot_ms);
+  rates_note(txn, store_.header().schedule, noted.boot_ms);
+  return noted;
+}
+
+void Gate::note_time(Txn& txn, int64_t boot_ms) {
   SegmentHeader& header = store_.header();
-  if (boot_ms <= header.last_boot_ms) return header.last_boot_ms;
-  open_ends(txn, header).set(header.last_boot_ms, boot_ms);
-  return boot_ms;
+  if (boot_ms > header.last_boot_ms) open_ends(txn, header).set(header.last_boot_ms, boot_ms);
 }
 
 bool Gate::fire_timers(const Now& now, uint32_t transactions) {

@@ -25,7 +25,7 @@ enum class SegmentTrouble {
   damaged,   // rebuild, then try again
 };
 
-/// Time as one operation sees it, never before an earlier operation's.
+/// Time as one operation sees it.
 struct Now {
   int64_t boot_ms = 0;
   int64_t wall_ms = 0;
@@ -84,13 +84,13 @@ class Gate {
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.
   bool fire_timers(const Now& now, uint32_t transactions = kTimerTransactions);
 
-  /// Reads the clock.
-  Now now() const;
-  /// `read`, or the time that an earlier holder of the lock used, where that is later. Needs: the lock.
-  Now latest(const Now& read) const;
-  /// `read` as the holder of the lock may use it: never before what an earlier holder used, and read anew
-  /// where the lock had to be waited for.
-  Now in_order(Txn& txn, const Now& read);
+  /// Reads the clock; while the lock is held the first reading stands. What one hold decides, writes and does
+  /// is of one moment, since its record tells one to a rebuild; never before what an earlier holder used.
+  Now now();
+  /// The same, but what was read before the lock was asked for may stand, unless it had to be waited for.
+  Now now_as_read(const Now& read);
+  /// The time of what this transaction appends: later holders use none that is before.
+  Now note_now(Txn& txn);
 
   SegmentTrouble trouble() const { return trouble_; }
   /// The lock did not come the last time: it is not waited for once more by a process that leaves.
@@ -116,8 +116,8 @@ class Gate {
   void mark_changed(uint16_t holder) { changed_holder_ = holder; }
 
  private:
-  /// Returns the time that holds: `boot_ms`, or what was seen before where that is later.
-  int64_t note_time(Txn& txn, int64_t boot_ms);
+  void note_time(Txn& txn, int64_t boot_ms);
+  Now at(int64_t boot_ms) const;
   void wake_sleepers();
   Result<void> enter();
   void leave();
@@ -140,7 +140,9 @@ class Gate {
   bool ended_ = false;
   std::optional<uint16_t> changed_holder_;
   enum class Wait { none, had, in_vain };
-  Wait wait_ = Wait::none;    // for the lock, this time
+  Wait wait_ = Wait::none;          // for the lock, this time
+  bool is_inside_ = false;          // the lock is held
+  std::optional<int64_t> boot_ms_;  // the time of this hold
   bool dead_holder_ = false;  // the lock is ours but not yet consistent
   std::vector<std::byte> scratch_;
 };

@@ -149,7 +149,7 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
           return std::move(*refused);
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, now);
+        Change change(link_);
         const uint64_t position = change.append(body_);
         gate().apply().stepped(change.txn(), step, *slot, position, body_.bytes.size());
         // A lease that a process holds ends with its job; of another one nobody would know.
@@ -276,7 +276,7 @@ Result<void> StepBook::carry_one(StepSnapshot& seen) {
     }
     const Obstacle obstacle = writer_.room_for(Purpose::care, record_bytes(carried_body_));
     if (obstacle != Obstacle::none) return obstacle;
-    Change change(link_, gate().now());
+    Change change(link_);
     schedule().steps().move(change.txn(), seen.index, change.append(carried_body_));
     change.commit();
     return Obstacle::none;

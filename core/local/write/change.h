@@ -12,15 +12,16 @@ namespace fq {
 /// Needs: the state lock, and that the records find room. Taken back whole unless it is committed.
 class Change {
  public:
-  /// `read`: the time as the operation saw it.
-  Change(Link& link, const Now& read)
-      : stream_(link.stream()), txn_(link.store().begin()), now_(link.gate().in_order(txn_, read)) {}
+  explicit Change(Link& link)
+      : stream_(link.stream()), txn_(link.store().begin()), now_(link.gate().note_now(txn_)) {}
 
   Txn& txn() { return txn_; }
   const Now& now() const { return now_; }
   /// Returns the record's position.
-  uint64_t append(Body& body, MessageId first_id = {}) {
-    return stream_.append(txn_, body, first_id, now_.wall_ms);
+  uint64_t append(Body& body, MessageId first_id = {}) { return append_at(now_.wall_ms, body, first_id); }
+  /// The same, by another wall clock.
+  uint64_t append_at(int64_t wall_ms, Body& body, MessageId first_id = {}) {
+    return stream_.append(txn_, body, first_id, wall_ms);
   }
   void commit() {
     txn_.commit();

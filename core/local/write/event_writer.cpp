@@ -22,11 +22,11 @@ EventWriter::EventWriter(Link& link, Writer& writer, Upkeep& upkeep)
 }
 
 size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                           const Now& now, std::span<SettleStatus> statuses,
-                           std::span<const Settle* const> settles) {
+                           std::span<SettleStatus> statuses, std::span<const Settle* const> settles) {
   const bool written = writer_.is_written(type, event_record_bytes(type, slots.size(), detail));
-  Change change(link_, now);
+  Change change(link_);
   Txn& txn = change.txn();
+  const Now& now = change.now();
   items_.clear();
   const uint64_t position = header().tail;
   const bool ends = purpose_of(type) == Purpose::end;
@@ -98,14 +98,14 @@ void EventWriter::tell_holder(Txn& txn, const Entry& entry) {
   gate().mark_changed(entry.holder);
 }
 
-void EventWriter::return_lease(SlotIndex slot, const Now& now) {
+void EventWriter::return_lease(SlotIndex slot) {
   const Entry& entry = schedule().messages().entry(slot);
   EventDetail detail;
   if (schedule().messages().is_suspended(entry)) {
     const int64_t due_ms = schedule().region().extra(entry.rank).due_ms;
-    if (due_ms > now.boot_ms) detail.due_wall_ms = store().wall_of(due_ms);
+    if (due_ms > gate().now().boot_ms) detail.due_wall_ms = store().wall_of(due_ms);
   }
-  append(RecordType::released, slot, now, detail);
+  append(RecordType::released, slot, detail);
 }
 
 void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex> slots,

@@ -20,14 +20,14 @@ class EventWriter : private Linked {
   /// Applies an event to the first of `slots`, as many as fit one transaction, and appends one record for
   /// them; returns how many, one at least. `settles`: the verdicts, where that is what they are. Needs: the
   /// lock and that room_for_event() was none.
-  size_t append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail, const Now& now,
+  size_t append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                 std::span<SettleStatus> statuses = {}, std::span<const Settle* const> settles = {});
   /// To one.
-  void append(RecordType type, SlotIndex slot, const Now& now, const EventDetail& detail = {}) {
-    append(type, std::span(&slot, 1), detail, now);
+  void append(RecordType type, SlotIndex slot, const EventDetail& detail = {}) {
+    append(type, std::span(&slot, 1), detail);
   }
   /// Gives one back, uncounted; where its job sleeps the event tells until when. Needs: the same.
-  void return_lease(SlotIndex slot, const Now& now);
+  void return_lease(SlotIndex slot);
   /// To all of a few, as a part of `change`, which wakes no process by itself. Needs: the same, and room for
   /// them in the transaction.
   void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);

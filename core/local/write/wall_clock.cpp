@@ -36,9 +36,9 @@ Result<void> WallClock::follow() {
     if (!is_step_on_disk()) return {};
     // A full queue has no room for it: the next command tries again.
     if (writer_.room_for(Purpose::event, record_bytes(body)) != Obstacle::none) return {};
-    const Now now = gate().now();
-    Change change(link_, {now.boot_ms, now.boot_ms + measured});
-    change.txn().set(header().clock_position, change.append(body));
+    Change change(link_);
+    const uint64_t position = change.append_at(change.now().boot_ms + measured, body);
+    change.txn().set(header().clock_position, position);
     change.txn().set(header().clock_step_ms, measured - noted);
     change.txn().set(header().wall_minus_boot_ms, measured);
     change.commit();

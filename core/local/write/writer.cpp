@@ -126,7 +126,7 @@ Result<void> Writer::raise_limits() {
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
     obstacle = room_for(Purpose::care, bytes);
     if (obstacle != Obstacle::none) return {};
-    Change change(link_, gate().now());
+    Change change(link_);
     change.append(body_);
     Txn& txn = change.txn();
     txn.set(shared.id_limit_pending, limits.id_limit);

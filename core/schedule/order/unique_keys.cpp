@@ -93,9 +93,14 @@ uint32_t UniqueKeys::take(Txn& txn, const NewKey& from) const {
   return i;
 }
 
+bool UniqueKeys::is_anothers(uint32_t i) const {
+  const UniqueKey& key = region_.key(i);
+  return (key.flags & (kKeyHeld | kKeyBehind)) == 0 && find({{key.hash[0], key.hash[1]}}) != kNoIndex;
+}
+
 void UniqueKeys::regain(Txn& txn, uint32_t i) const {
   UniqueKey& key = region_.key(i);
-  if ((key.flags & (kKeyHeld | kKeyBehind)) != 0 || find({{key.hash[0], key.hash[1]}}) != kNoIndex) return;
+  if ((key.flags & (kKeyHeld | kKeyBehind)) != 0 || is_anothers(i)) return;
   hold(txn, i, key);
 }
 
