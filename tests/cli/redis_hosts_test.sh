@@ -23,6 +23,8 @@ is "of what runs there fq show tells where" "far.example" "$(fq show --json "$fa
 is "and says so" 1 "$(fq show "$far_id" | grep -c '^holder .*process [0-9]* on far\.example$')"
 is "fq explain too" "far.example" "$(fq explain --json "$far_id" | jq -r '.reasons[0].host')"
 is "and says so" 1 "$(fq explain "$far_id" | grep -c 'held by process [0-9]* on far\.example$')"
+is "neither name nor queue are taken from under it" "75 75" "$(fq queue rename default new 2>"$work/renamed"; printf '%s ' $?; fq queue remove default --yes 2>"$work/removed"; echo $?)"
+is "and who it is" 2 "$(cat "$work/renamed" "$work/removed" | grep -c "^fq: queue 'default': is in use by process [0-9]* on far\.example; end it first$")"
 is "and one here" "of c" "$(fq pop)"
 
 # Whatever is asked here says nothing of the processes there: numbers of processes are each host's own.

@@ -46,6 +46,10 @@ class Waiter {
     REQUIRE(is_back());
     return answered(reply_.get());
   }
+  Error error() {
+    REQUIRE(is_back());
+    return reply_.get().error();
+  }
   void interrupt() { interrupt_.raise(); }
   Queue& queue() { return *queue_; }
 

@@ -7,6 +7,7 @@
 #include <set>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/host_name.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
 #include "core/engine/no_such_queue.h"
@@ -26,8 +27,10 @@ Error taken(const std::string& name) {
   return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
 }
 
-Error in_use(const std::string& queue, int64_t pid) {
-  const std::string who = pid == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid);
+/// `attached`: a process, and its host.
+Error in_use(const std::string& queue, const Reply& pid, const Reply& host) {
+  std::string who = pid.number == 0 ? "what a dead worker's job left" : "process " + std::to_string(pid.number);
+  if (!host.text.empty() && host.text != host_name()) who += " on " + host.text;
   return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is in use by " + who + "; end it first", 0};
 }
 
@@ -241,7 +244,8 @@ Result<void> Catalog::check_unattended(const std::string& queue, const std::stri
         !reply && (reply.error().kind == ErrorKind::missing || reply.error().kind == ErrorKind::unusable);
     if (is_lost) continue;
     if (!reply) return reply.error();
-    if (const int64_t pid = reply->at(1).at(0).number; pid >= 0) return in_use(queue, pid);
+    const Reply& said = reply->at(1);
+    if (said.at(0).number >= 0) return in_use(queue, said.at(0), said.at(1));
   }
   return {};
 }
@@ -304,7 +308,7 @@ Result<void> Catalog::rename_at_once(const QueueEntry& entry, const std::string&
                                               WordList<3>{queue, name, entry.places}));
   const std::string& said = reply.at(0).text;
   if (said == "exists") return taken(name);
-  if (said == "attached") return in_use(queue, reply.at(1).number);
+  if (said == "attached") return in_use(queue, reply.at(1), reply.at(2));
   return said == "renamed" ? Result<void>() : no_such_queue(queue);
 }
 

@@ -133,7 +133,10 @@ local LOOKS = {
   schedules_due = function(call) return schedules.all_due(call) end,
   output = function(call, args) return {outputs.read(call, tonumber(args[2]))} end,
   sessions = function(call) return sessions.all(call) end,
-  anybody = function(call) return {sessions.anybody(call.root) or -1} end,
+  anybody = function(call)
+    local pid, host = sessions.anybody(call.root)
+    return {pid or -1, host}
+  end,
   -- from: a page of events.
   events = function(call, args) return events.read(call, args[2]) end,
   select = selection.run,

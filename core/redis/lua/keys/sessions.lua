@@ -149,7 +149,7 @@ function M.close(call, nonce)
   call.closed[nonce] = true
 end
 
--- The process of one that lives, 0 where that is not known; nil: there is none. Of who makes no call: one before it has told what
+-- The process of one that lives, 0 where that is not known, and its host; nil: there is none. Of who makes no call: one before it has told what
 -- the server may not have heard.
 function M.anybody(root)
   local tag = string.sub(root, 1, -2)
@@ -157,7 +157,8 @@ function M.anybody(root)
   local function time(bytes) return tonumber(bytes or 0) or 0 end
   if not last[1] or M.end_of(time(last[2]), time(from[1]), time(from[2])) <= pace.now(root) then return nil end
   local attends = attends_of(tag, last[1])
-  return attends and struct.unpack('<I4', attends) or 0
+  if not attends then return 0, '' end
+  return struct.unpack('<I4', attends), string.sub(attends, HOST_AT)
 end
 
 local function holder_of(call, m)
