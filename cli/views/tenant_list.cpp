@@ -1,6 +1,7 @@
 #include "cli/views/tenant_list.h"
 
 // System.
+#include <algorithm>
 #include <map>
 // fq, below us.
 #include "core/base/clock.h"
@@ -110,8 +111,36 @@ class TenantList {
       const Obstacle obstacle = set_on_path(row.tenant, key, kind);
       if (!obstacle.what.empty()) return obstacle;
     }
-    if (row.blocked) return {name_of(*row.blocked), "", {}};
+    if (row.blocked) return {name_of(*row.blocked), limiting_node(row.tenant, *row.blocked), {}};
     return {};
+  }
+
+  static std::optional<PolicyKey> key_of(Reason::Kind kind) {
+    using enum Reason::Kind;
+    if (kind == concurrency) return PolicyKey::concurrency;
+    if (kind == rate) return PolicyKey::rate;
+    if (kind == pool_concurrency || kind == pool_rate) return PolicyKey::pool;
+    return std::nullopt;
+  }
+
+  /// The node above it that has such a limit, or is in a pool, where that is the only one on its path.
+  std::string_view limiting_node(std::string_view tenant, Reason::Kind kind) const {
+    const std::optional<PolicyKey> key = key_of(kind);
+    if (!key) return "";
+    const PolicyValue none = standard_of(*spec_of(*key));
+    const auto has_it = [&](const std::vector<HeldValue>& values) {
+      return std::any_of(values.begin(), values.end(), [&](const HeldValue& held) {
+        return held.value.key == *key && !(held.value == none);
+      });
+    };
+    std::string_view found;
+    size_t count = (has_it(layers_.of_queue()) ? 1U : 0U) + (has_it(layers_.of_tenant(tenant)) ? 1U : 0U);
+    for (const std::string_view node : nodes_above(tenant)) {
+      if (!has_it(layers_.of_tenant(node))) continue;
+      found = node;
+      ++count;
+    }
+    return count == 1 ? found : "";
   }
 
   std::string obstacle_text(const StatsRow& row) const {

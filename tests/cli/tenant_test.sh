@@ -50,6 +50,15 @@ is 'in JSON' '"blocked":"limited","blocked_by":"acme"' "$(fq tenant list -t acme
 is 'with its end' 1 "$(fq tenant list -t acme/x --json | grep -c '"blocked_until":"20[0-9-]*T[0-9:.]*Z"')"
 is 'JSON of a tenant' '{"queue":"default","tenant":"free-1","weight":0.5,"max_messages":"unlimited","max_bytes":"unlimited","concurrency":2,"rate":"unlimited","burst":1,"pool":"none","blocked":null,"blocked_by":null,"blocked_until":null,"ready":1,"running":0}' \
   "$(fq tenant list -t free-1 --json)"
+fq push -q at -t acme/x one >/dev/null; fq push -q at -t acme/y two >/dev/null
+gives 0 '' fq tenant set -q at acme concurrency=1
+fq pop -q at -t acme/x --lease 1m >/dev/null
+is 'whose limit a tenant waits for' 'acme/y 1 rate=5/min concurrency at acme 1 0' "$(row acme/y -q at)"
+by() { fq tenant list -q at -t acme/y --json | grep -o '"blocked":[^,]*,"blocked_by":[^,]*'; }
+is 'in JSON' '"blocked":"concurrency","blocked_by":"acme"' "$(by)"
+gives 0 '' fq tenant set -q at acme/y concurrency=1
+is 'where it may be one of two, neither is named' '"blocked":"concurrency","blocked_by":null' "$(by)"
+fq queue remove at --yes
 receipt=$(fq pop -t free-1 --lease 1m | cut -f1)
 is 'what runs' 'free-1 0.5 concurrency=2 - 0 1' "$(row free-1)"
 fq ack "$receipt"
