@@ -232,5 +232,6 @@ done <<<"$needs"; wait)
 is "each needs what is gone" "$(sed 's/$/: 75/' <<<"$needs" | sort)" "$(sort <<<"$ended")"
 gives 69 '' fq doctor
 is "doctor tells it" 1 "$(grep -c "fault.*fq.toml.*not known: 127.0.0.1:${ports[policy - 1]}: " "$work/out")"
+is "and tells of the others" "1 2" "$(grep -c "^fault.* server .*127.0.0.1:${ports[policy - 1]}: " "$work/out") $(grep -c '^ok.* server .*: version ' "$work/out")"
 stop_cluster
 finish

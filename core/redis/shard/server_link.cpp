@@ -251,6 +251,17 @@ Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&
   return {};
 }
 
+Result<void> ServerLink::on_each_there(const std::function<Result<void>(Server&)>& run,
+                                       const std::function<void(Error)>& away) {
+  const std::lock_guard held(mutex_);
+  FQ_TRY_SET(const auto all, nodes_.masters_or_why());
+  for (const Result<std::shared_ptr<Server>>& server : all) {
+    Result<void> done = server ? run(**server) : Result<void>(server.error());
+    if (!done) away(std::move(done).error());
+  }
+  return {};
+}
+
 Result<uint32_t> ServerLink::unserved_slots() {
   const std::lock_guard held(mutex_);
   return nodes_.unserved_slots();

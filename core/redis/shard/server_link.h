@@ -61,6 +61,9 @@ class ServerLink {
   Result<void> scan(const std::string& pattern,
                     const std::function<Result<void>(const std::vector<std::string>&)>& visit);
   Result<void> on_each_server(const std::function<Result<void>(Server&)>& run);
+  /// On those that can be reached; `away` hears why another cannot, or what `run` met.
+  Result<void> on_each_there(const std::function<Result<void>(Server&)>& run,
+                             const std::function<void(Error)>& away);
   Result<bool> is_cluster();
   /// Where one more connection to the one that has this key leads.
   Result<RedisPlace> place_of(std::string_view key);

@@ -236,7 +236,7 @@ std::vector<DoctorRow> queue_rows(const ServerAccess& access, const std::optiona
 std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::optional<std::string>& queue) {
   std::vector<DoctorRow> rows;
   const Result<OldLibraries> libraries = OldLibraries::open(access);
-  const Result<void> met = access.link->on_each_server([&](Server& server) -> Result<void> {
+  const auto examine = [&](Server& server) -> Result<void> {
     const int64_t begin_ms = system_clock().boot_ms();
     FQ_TRY(server.call(std::array<std::string_view, 1>{"TIME"}));
     rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
@@ -246,14 +246,20 @@ std::vector<DoctorRow> examine_servers(const ServerAccess& access, const std::op
     if (std::optional<DoctorRow> others = libraries_row(server, libraries))
       rows.push_back(*std::move(others));
     return {};
-  });
-  if (!met) rows.push_back({"server", met.error().text, Health::fault, "see to the server"});
+  };
+  bool all_answer = true;
+  const auto tell_away = [&](const Error& why) {
+    rows.push_back({"server", why.text, Health::fault, "see to the server"});
+    all_answer = false;
+  };
+  const Result<void> met = access.link->on_each_there(examine, tell_away);
+  if (!met) tell_away(met.error());
   const Result<uint32_t> unserved = access.link->unserved_slots();
   if (unserved && *unserved > 0) {
     rows.push_back({"cluster", std::to_string(*unserved) + " of 16384 slots are served by nobody",
                     Health::fault, "see to its servers: what lies there is away"});
   }
-  if (met) rows.push_back(bell_row(access));
+  if (all_answer) rows.push_back(bell_row(access));
   for (DoctorRow& each : seal_rows(access.place)) rows.push_back(std::move(each));
   for (DoctorRow& each : queue_rows(access, queue)) rows.push_back(std::move(each));
   return rows;

@@ -225,15 +225,25 @@ Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
 }
 
 Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
-  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
-  if (!is_cluster_) return std::vector<std::shared_ptr<Server>>{server};
-  FQ_TRY(learn());
-  const std::set<uint16_t> owners(owner_.begin(), owner_.end());
+  FQ_TRY_SET(const auto found, masters_or_why());
   std::vector<std::shared_ptr<Server>> all;
-  for (const uint16_t owner : owners) {
-    if (owner == 0) continue;
-    FQ_TRY_SET(std::shared_ptr<Server> each, owner_at(owner));
-    all.push_back(std::move(each));
+  for (const Result<std::shared_ptr<Server>>& each : found) {
+    if (!each) return each.error();
+    all.push_back(*each);
+  }
+  return all;
+}
+
+Result<std::vector<Result<std::shared_ptr<Server>>>> Nodes::masters_or_why() {
+  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
+  std::vector<Result<std::shared_ptr<Server>>> all;
+  if (!is_cluster_) {
+    all.emplace_back(server);
+    return all;
+  }
+  FQ_TRY(learn());
+  for (const uint16_t owner : std::set<uint16_t>(owner_.begin(), owner_.end())) {
+    if (owner != 0) all.push_back(owner_at(owner));
   }
   return all;
 }

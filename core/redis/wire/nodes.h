@@ -30,6 +30,8 @@ class Nodes {
   Result<RedisPlace> place_of_key(std::string_view key);
   /// All that have keys.
   Result<std::vector<std::shared_ptr<Server>>> masters();
+  /// Likewise, with why each cannot be reached of which that is so.
+  Result<std::vector<Result<std::shared_ptr<Server>>>> masters_or_why();
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
   /// False until a server was met.
