@@ -289,6 +289,11 @@ TEST_CASE(
   REQUIRE(taken(*s.queue, 2).size() == 2);
   const MessageId third = push_one(*s.queue, "c", "x");
   REQUIRE(reasons(third).size() == 1);
+  std::vector<MessageId> running = reasons(third)[0].ids;
+  std::sort(running.begin(), running.end());
+  CHECK(running == std::vector{std::min(first, second), std::max(first, second)});
+  for (const Explanation& each : answered(s.queue->explain({})).blocked)
+    CHECK(each.reasons.at(0).ids.size() == 2);
   CHECK(reasons(third)[0].kind == Reason::Kind::concurrency);
   CHECK(reasons(third)[0].node.empty());
   CHECK(reasons(third)[0].running == 2);

@@ -181,30 +181,56 @@ Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
   return reply;
 }
 
-/// A shard knows only what it was lent of a limit over all of them.
-void ShardedSums::tell_totals(const Totals& totals, ExplainReply& reply) {
-  const auto total_of = [&](const Reason& reason) -> const Purses::Total* {
-    const bool is_run =
-        reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
-    const bool is_rate = reason.kind == Reason::Kind::rate || reason.kind == Reason::Kind::pool_rate;
-    const bool is_of_pool =
-        reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
-    if (!is_of_pool && !reason.node.empty()) return nullptr;
-    if (!is_run && !is_rate) return nullptr;
-    const auto found = totals.find(std::string(is_rate ? kRate : kRunning) + reason.node);
-    return found == totals.end() ? nullptr : &found->second;
-  };
-  const auto tell = [&](Explanation& each) {
+namespace {
+
+bool is_of_runs(const Reason& reason) {
+  return reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
+}
+
+/// Null: it is of no limit over all shards.
+const Purses::Total* total_of(const std::map<std::string, Purses::Total>& totals, const Reason& reason) {
+  const bool is_of_pool =
+      reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
+  const bool is_rate = reason.kind == Reason::Kind::rate || reason.kind == Reason::Kind::pool_rate;
+  if (!is_of_pool && !reason.node.empty()) return nullptr;
+  if (!is_of_runs(reason) && !is_rate) return nullptr;
+  const auto found = totals.find(std::string(is_rate ? kRate : kRunning) + reason.node);
+  return found == totals.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+/// What holds the slots of a limit over all shards may lie in any that can be served.
+Result<std::vector<MessageId>> ShardedSums::running_of(Reason reason) {
+  reason.ids.clear();
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    Result<void> added = RedisExplain(shards_.at(shard).shard()).add_running(reason);
+    if (!added && !serves_nothing(added.error())) return std::move(added).error();
+  }
+  return std::move(reason.ids);
+}
+
+/// A shard knows only what it was lent of a limit over all of them, and what runs in it.
+Result<void> ShardedSums::tell_totals(const Totals& totals, ExplainReply& reply) {
+  std::map<std::pair<Reason::Kind, std::string>, std::vector<MessageId>> running;
+  const auto tell = [&](Explanation& each) -> Result<void> {
     for (Reason& reason : each.reasons) {
-      const Purses::Total* const total = total_of(reason);
+      const Purses::Total* const total = total_of(totals, reason);
       if (total == nullptr) continue;
-      if (reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency)
-        reason.running = static_cast<uint64_t>(total->used);
       if (total->free_at_ms) reason.until_wall_ms = shards_.at(0).shard().wall_of(*total->free_at_ms);
+      if (!is_of_runs(reason)) continue;
+      reason.running = static_cast<uint64_t>(total->used);
+      const auto [found, is_new] = running.try_emplace({reason.kind, reason.node});
+      if (is_new) {
+        FQ_TRY_SET(found->second, running_of(reason));
+      }
+      reason.ids = found->second;
     }
+    return {};
   };
-  if (reply.subject) tell(*reply.subject);
-  for (Explanation& each : reply.blocked) tell(each);
+  if (reply.subject) FQ_TRY(tell(*reply.subject));
+  for (Explanation& each : reply.blocked) FQ_TRY(tell(each));
+  return {};
 }
 
 Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
@@ -214,7 +240,7 @@ Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
   const AsLent as_lent(shards_, totals);
   FQ_TRY_SET(ExplainReply reply, is_of_all ? explain_all(request) : shards_.at(shard).explain(request));
   FQ_TRY(forget_places(shard, reply));
-  tell_totals(totals, reply);
+  FQ_TRY(tell_totals(totals, reply));
   return reply;
 }
 

@@ -20,7 +20,8 @@ class ShardedSums {
   Result<ExplainReply> explain_all(const ExplainRequest& request);
   Result<void> forget_places(size_t shard, ExplainReply& reply);
   using Totals = std::map<std::string, Purses::Total>;
-  void tell_totals(const Totals& totals, ExplainReply& reply);
+  Result<void> tell_totals(const Totals& totals, ExplainReply& reply);
+  Result<std::vector<MessageId>> running_of(Reason reason);
   Result<void> check_shards(const CheckRequest& request, CheckReport& report);
   Result<void> check_purses(const CheckRequest& request, CheckReport& report);
 

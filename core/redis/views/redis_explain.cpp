@@ -58,9 +58,14 @@ std::vector<Reason> RedisExplain::reasons_of(const Reply& told) const {
 Result<void> RedisExplain::find_running(std::vector<Reason>& reasons) {
   for (Reason& reason : reasons) {
     if (reason.kind != Reason::Kind::concurrency && reason.kind != Reason::Kind::pool_concurrency) continue;
-    // By living, then by time.
-    for (const std::string_view list : {"lv", "t"}) FQ_TRY(add_running(list, reason));
+    FQ_TRY(add_running(reason));
   }
+  return {};
+}
+
+Result<void> RedisExplain::add_running(Reason& reason) {
+  // By living, then by time.
+  for (const std::string_view list : {"lv", "t"}) FQ_TRY(add_running(list, reason));
   return {};
 }
 
@@ -68,7 +73,7 @@ Result<void> RedisExplain::add_running(std::string_view list, Reason& reason) {
   const std::string_view is_pool = reason.kind == Reason::Kind::pool_concurrency ? "1" : "0";
   const std::string count = std::to_string(kLookedPerCall);
   std::string at = "-inf", id = "0";
-  for (size_t pages = 0; pages < kPagesLooked && !at.empty(); ++pages) {
+  for (size_t pages = 0; pages < kPagesLooked && !at.empty() && reason.ids.size() < kIdsMax; ++pages) {
     FQ_TRY_SET(const Reply reply, shard_.look({"running", list, at, id, count, is_pool, reason.node}));
     const Reply& found = reply.at(1);
     at = found.at(0).text, id = found.at(1).text;

@@ -20,6 +20,8 @@ class RedisExplain {
   explicit RedisExplain(Shard& shard) : shard_(shard) {}
 
   Result<ExplainReply> explain(const ExplainRequest& request);
+  /// Takes in some of those that hold slots of this limit here, as long as few are told.
+  Result<void> add_running(Reason& reason);
 
  private:
   /// What is served up to and including a message, at the most.
