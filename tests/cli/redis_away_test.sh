@@ -25,6 +25,8 @@ for shards in 1 4; do
   FQ_SPOOL="$FQ_SPOOL" "$FQ" -q lost check >"$work/out" 2>"$work/err"
   is "$shards: a check" $damaged $?
   is "$shards: names it" 1 "$(cat "$work/out" "$work/err" | grep -cF "$lost")"
+  gives 69 '' fq doctor -q lost
+  is "$shards: doctor too" 1 "$(grep -cF "1 of $shards shard$([ "$shards" = 1 ] || echo s) cannot be served: lost is '$root'" "$work/out")"
   gives 0 '' fq queue remove lost --yes
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
 done

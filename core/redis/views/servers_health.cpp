@@ -202,8 +202,21 @@ DoctorRow bell_row(const ServerAccess& access) {
           "give it the rights that fq-redis acl URL tells"};
 }
 
+/// Those that a server has lost of what the shards of a queue begin with.
+std::vector<std::string> lost_roots(const ServerAccess& access, const QueueEntry& entry) {
+  const std::vector<std::string> tags = entry.tags.empty() ? std::vector{entry.tag} : entry.tags;
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& tag : tags) commands.push_back({"HEXISTS", tag + "h", "schema"});
+  const std::vector<Result<Reply>> replies = access.link->ask(commands);
+  std::vector<std::string> lost;
+  for (size_t i = 0; i < replies.size(); ++i) {
+    if (replies[i] && replies[i]->number == 0) lost.push_back(commands[i][1]);
+  }
+  return lost;
+}
+
 /// A name stands among the queues before anything of it is there, and until nothing is.
-DoctorRow queue_row(Catalog& catalog, const std::string& queue) {
+DoctorRow queue_row(const ServerAccess& access, Catalog& catalog, const std::string& queue) {
   const std::string about = "queue " + queue;
   std::string away;
   const Result<std::optional<QueueEntry>> entry = catalog.peek(queue, away);
@@ -213,6 +226,12 @@ DoctorRow queue_row(Catalog& catalog, const std::string& queue) {
             Health::warning, "do that again"};
   }
   const size_t shards = std::max<size_t>((*entry)->tags.size(), 1);
+  if (const std::vector<std::string> lost = lost_roots(access, **entry); !lost.empty()) {
+    return {about,
+            std::to_string(lost.size()) + " of " + counted(shards, "shard", "shards") +
+                " cannot be served: lost is '" + lost[0] + "'",
+            Health::fault, "bring back the server's data, or remove the queue"};
+  }
   std::string found =
       counted(shards, "shard", "shards") + ", events are kept for " + format_duration((*entry)->events_ms);
   if (away.empty()) return {about, std::move(found), Health::ok, ""};
@@ -226,7 +245,7 @@ std::vector<DoctorRow> queue_rows(const ServerAccess& access, const std::optiona
   const Result<std::vector<std::string>> names = catalog.list();
   if (!names) return rows;  // what is told of the servers says why
   for (const std::string& name : *names) {
-    if (!queue || *queue == name) rows.push_back(queue_row(catalog, name));
+    if (!queue || *queue == name) rows.push_back(queue_row(access, catalog, name));
   }
   return rows;
 }
