@@ -92,7 +92,6 @@ TEST_CASE("who waits goes on with a queue that gets another name, and is told wh
   const MessageId id = push_one(*queue, "t", "x");
   CHECK(waiter.reply().deliveries.at(0).id == id);
   answered(queue->mutate(std::span(&id, 1), Action::cancel));
-
   Waiter another(answered(engine.open({server.spool("?poll=100ms"), "other"}, {})));
   wait_for_waiters(server, 1);
   answered(engine.remove({server.spool(), "other"}));
