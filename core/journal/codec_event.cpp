@@ -186,7 +186,7 @@ void encode_event(Body& into, RecordType type, std::span<const EventItem> items,
   FQ_ASSERT(kind_of(type) == BodyKind::event);
   FQ_ASSERT(!items.empty());
   into.type = type;
-  into.flags = detail.keyless ? kFlagKeyless : uint8_t{0};
+  into.flags = !detail.has_key ? uint8_t{0} : *detail.has_key ? kFlagHasKey : kFlagKeyless;
   into.count = codec::size16(items.size());
   into.bytes.resize(items.size() * kEventItemBytes + detail_bytes(type, detail));
   FQ_ASSERT(into.bytes.size() <= kRecordBytesMax);

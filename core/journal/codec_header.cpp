@@ -30,7 +30,7 @@ bool flags_are_known(RecordType type, uint8_t flags) {
   if (flags == 0) return true;
   if (type == RecordType::pushed) return flags == kFlagLazy;
   const bool comes_back = type == RecordType::kicked || type == RecordType::reheld;
-  return comes_back && flags == kFlagKeyless;
+  return comes_back && (flags == kFlagHasKey || flags == kFlagKeyless);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class RecordDecoder {
       }
       case BodyKind::event:
         if (!decode_event(header.type, header.count, body, event_)) return otherwise;
-        event_.detail.keyless = (header.flags & kFlagKeyless) != 0;
+        if (header.flags != 0) event_.detail.has_key = header.flags == kFlagHasKey;
         return visit(event_);
       case BodyKind::keys:
         return whole(decode_keys(header.count, body, keys_) ? &keys_ : nullptr);

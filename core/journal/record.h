@@ -139,7 +139,8 @@ inline bool is_failure(RecordType type) {
 
 /// Record flags.
 inline constexpr uint8_t kFlagLazy = 1;     // pushed: its sender did not wait for the disk
-inline constexpr uint8_t kFlagKeyless = 2;  // kicked, reheld: another had the key of what came back
+inline constexpr uint8_t kFlagHasKey = 2;   // kicked, reheld: what came back had its key again
+inline constexpr uint8_t kFlagKeyless = 4;  // kicked, reheld: another had it
 
 struct RecordHeader {
   uint32_t bytes = 0;     // header and body, without padding
@@ -207,7 +208,7 @@ struct EventDetail {
   std::optional<int16_t> signal;
   std::string_view reason;
   std::string_view stderr_tail;
-  bool keyless = false;    // kicked, reheld: see kFlagKeyless
+  std::optional<bool> has_key;  // kicked, reheld: see kFlagHasKey; none: it has none, or an older fq wrote it
   std::string_view queue;  // left: where it is now
   MessageId id_there{};    // left: under which id
 };

@@ -82,6 +82,14 @@ void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
   bump(txn, tenant.buried);
 }
 
+void settle_key(Txn& txn, const Region& region, const Entry& entry, std::optional<bool> has_key) {
+  const uint32_t key = has_extra(entry) ? region.extra(entry.rank).key.get() : kNoIndex;
+  if (key == kNoIndex) return;
+  const UniqueKeys keys(region);
+  if (!has_key) return keys.regain(txn, key);
+  *has_key ? keys.take_back(txn, key) : keys.give_up(txn, key);
+}
+
 }  // namespace
 
 SlotIndex Messages::add(Txn& txn, const NewEntry& from) const {
@@ -240,7 +248,10 @@ void Messages::expire(Txn& txn, SlotIndex index) const {
 void Messages::kick(Txn& txn, SlotIndex index, const Kick& kick) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
-  if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
+  const bool comes_back = state_of(entry) == SlotState::dead || state_of(entry) == SlotState::delayed;
+  // Whose its key is holds in any state: what made it dead a full disk may have left unwritten.
+  if (comes_back || kick.has_key) settle_key(txn, region_, entry, kick.has_key);
+  if (!comes_back) return;
   const States states(region_);
   // Whom it buried is held behind it again.
   if (state_of(entry) == SlotState::dead) Waits(region_).note_ended(txn, entry.id, Fate::unknown);
@@ -251,7 +262,6 @@ void Messages::kick(Txn& txn, SlotIndex index, const Kick& kick) const {
     Extra& extra = region_.extra(entry.rank);
     put(txn, extra.ttl_ms, kNever);
     put(txn, extra.flags, extra.flags & ~kExtraExpired);
-    if (extra.key != kNoIndex && !kick.keyless) UniqueKeys(region_).regain(txn, extra.key);
   }
   if (!kick.hold || !has_extra(entry)) return states.enter_ready(txn, message, kick.now_ms);
   Dependents(region_).hold_again(txn, region_.extra(entry.rank));

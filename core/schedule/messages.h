@@ -59,7 +59,7 @@ struct RestoredEntry {
 struct Kick {
   int64_t now_ms = 0;
   bool hold = false;     // a dead one that was held before is held again, until what it came after has ended
-  bool keyless = false;  // another has its key
+  std::optional<bool> has_key = {};  // it has its key again, or another has that; none: as things are
 };
 
 class Messages {

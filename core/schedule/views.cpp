@@ -41,10 +41,11 @@ const UniqueKey* Views::key_of_message(SlotIndex slot) const {
   return &region_.key(region_.extra(from.rank).key);
 }
 
-bool Views::is_keyless(SlotIndex slot) const {
+std::optional<bool> Views::has_key_if_kicked(SlotIndex slot) const {
   const Entry& of = entry(slot);
   const uint32_t key = has_extra(of) ? region_.extra(of.rank).key.get() : kNoIndex;
-  return key != kNoIndex && UniqueKeys(region_).is_anothers(key);
+  if (key == kNoIndex) return std::nullopt;
+  return !UniqueKeys(region_).is_anothers(key);
 }
 
 std::optional<SlotIndex> Views::first_held(HolderIndex holder) const {

@@ -31,8 +31,8 @@ class Views {
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   /// The key that a message has, held or not.
   const UniqueKey* key_of_message(SlotIndex slot) const;
-  /// Kicked now it would not have its key again, which another has.
-  bool is_keyless(SlotIndex slot) const;
+  /// Kicked now, whether it would have its key again, or another has that; none: it has no key.
+  std::optional<bool> has_key_if_kicked(SlotIndex slot) const;
 
   /// Of two messages of one tenant: which has its turn first.
   bool is_before(const Entry& a, const Entry& b) const { return MessageKind{&region_}.less(a, b); }

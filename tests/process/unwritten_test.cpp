@@ -226,6 +226,44 @@ TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, th
   q.spool().check_clean();
 }
 
+TEST_CASE("a key that a full disk let go of unwritten is whose it was since, also when rebuilt") {
+  FullQueue q;
+  if (!q.possible()) {
+    leave_out("a small disk needs root");
+    return;
+  }
+  q.push({}, "churn");
+  const MessageId elder = q.push({.unique = "k"}, "t", "elder");
+  q.settle({.receipt = q.lease("t"), .verdict = Verdict::bury});
+  const MessageId holder = q.push({.attempts_max = 1, .unique = "k"}, "t", "holder");
+  const Receipt held = q.lease("t");
+  const bool is_behind = GENERATE(true, false);
+  MessageId behind{};
+  if (is_behind) behind = q.push({.unique = "k", .unique_mode = UniqueMode::after}, "t", "behind");
+  q.fill();
+  q.settle({.receipt = held, .verdict = Verdict::retry}, SettleStatus::buried);
+  q.spool().check_clean();
+  q.make_room();
+  if (!is_behind) {
+    q.kick(elder);  // it has the key again
+    q.spool().check_clean();
+    CHECK(q.door().mutate({&holder, 1}, Action::cancel)->changed == 1);
+  } else {
+    q.kick(holder);  // which that behind it has by now
+    q.spool().check_clean();
+    CHECK(q.door().edit(holder, {.priority = 1}).ok());  // its state is written
+  }
+  q.spool().check_clean();
+  q.leave();
+  std::filesystem::remove(q.spool().queue("segment"));
+  NewMessage again{.tenant = "t", .unique = "k"};
+  const auto pushed = q.door().push({&again, 1});
+  REQUIRE(pushed.ok());
+  CHECK(pushed->items.at(0).status == PushStatus::duplicate);
+  CHECK(pushed->items.at(0).id == (is_behind ? behind : elder));
+  q.spool().check_clean();
+}
+
 TEST_CASE(
     "on a full disk 16,384 burials are recorded, and what was buried after them is ready after a crash") {
   FullQueue q;

@@ -82,22 +82,6 @@ TEST_CASE("who waits is told of what is due earlier than anything that was known
   for (Waiter& each : waiters) CHECK(each.reply().deliveries.size() == 1);
 }
 
-TEST_CASE("who waits goes on with a queue that gets another name, and is told when it is removed") {
-  const TestServer server;
-  const RedisEngine& engine = real_time_engine();
-  const auto queue = open_on(engine, server.spool());
-  Waiter waiter(at(server.spool(kPatient)));
-  wait_for_waiters(server, 1);
-  answered(engine.rename({server.spool(), "default"}, "other"));
-  const MessageId id = push_one(*queue, "t", "x");
-  CHECK(waiter.reply().deliveries.at(0).id == id);
-  answered(queue->mutate(std::span(&id, 1), Action::cancel));
-  Waiter another(answered(engine.open({server.spool("?poll=100ms"), "other"}, {})));
-  wait_for_waiters(server, 1);
-  answered(engine.remove({server.spool(), "other"}));
-  CHECK(another.error().kind == ErrorKind::missing);
-}
-
 TEST_CASE("where the one that kept the time has gone another one keeps it") {
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());

@@ -1,5 +1,6 @@
 // catalog_test - queues of a prefix: made, listed, removed without a trace.
 #include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
 
 // System.
 #include <unistd.h>
@@ -13,6 +14,12 @@ namespace fq::test {
 namespace {
 
 using Names = std::vector<std::string>;
+
+/// From then on it sleeps.
+void wait_for_waiter(const TestServer& server, const std::string& queue) {
+  const std::string list = "fq1:fq:{" + queue + ":0:0}:bw";
+  wait_until([&] { return command(server, {"ZCARD", list}).number == 1; });
+}
 
 }  // namespace
 
@@ -173,6 +180,22 @@ TEST_CASE("what is left of a queue is not made whole") {
   answered(real_time_engine().create({server.spool(), "other"}, {}));  // so the library is there
   CHECK(command(server, {"FCALL", call, "1", meta}).at(0).number == 0);
   CHECK(command(server, {"EXISTS", meta}).number == 0);
+}
+
+TEST_CASE("who waits goes on with a queue that gets another name, and is told when it is removed") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  const auto queue = open_on(engine, server.spool());
+  Waiter waiter(open_on(engine, server.spool("?poll=10s")));
+  wait_for_waiter(server, "default");
+  answered(engine.rename({server.spool(), "default"}, "other"));
+  const MessageId id = push_one(*queue, "t", "x");
+  CHECK(waiter.reply().deliveries.at(0).id == id);
+  answered(queue->mutate(std::span(&id, 1), Action::cancel));
+  Waiter another(answered(engine.open({server.spool("?poll=100ms"), "other"}, {})));
+  wait_for_waiter(server, "default");
+  answered(engine.remove({server.spool(), "other"}));
+  CHECK(another.error().kind == ErrorKind::missing);
 }
 
 }  // namespace fq::test

@@ -83,30 +83,6 @@ TEST_CASE("a limit of the whole queue becomes another, and none, while messages 
   CHECK(is_well(*s.queue));
 }
 
-TEST_CASE("a limit that is set beside a lost shard holds at once for what runs in the others") {
-  Sharded s(4);
-  for (int i = 0; i < 60; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
-  REQUIRE(s.queue->policy_set("", concurrency(20)).ok());
-  std::vector<Delivery> running = taken(*s.queue, 8);
-  REQUIRE(running.size() == 8);
-  command(s.server, {"DEL", tag_of(s.server, 3) + "h"});
-  REQUIRE(s.queue->policy_set("", concurrency(5)).error().kind == ErrorKind::unusable);
-  const auto other = s.another();
-  const auto more = [&] {
-    const Result<LeaseReply> reply = other->lease(for_a_minute(20));
-    return reply ? reply->deliveries.size() : 0;
-  };
-  CHECK(more() == 0);
-  size_t ended = 0;  // of those that can
-  for (const Delivery& each : running) {
-    const Settle verdict{.receipt = each.receipt};
-    const Result<SettleReply> reply = s.queue->settle({&verdict, 1});
-    ended += reply && !reply->error && reply->items.at(0) == SettleStatus::ok;
-  }
-  CHECK(ended + 5 > running.size());
-  CHECK(more() <= 5);
-}
-
 TEST_CASE("who waits gets at once what its shard has to be lent something for") {
   Sharded s(4);
   std::string other;

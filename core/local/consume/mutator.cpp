@@ -47,7 +47,7 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     }
     if (forgets) events_.append(RecordType::unstepped, *slot);
     EventDetail detail;
-    detail.keyless = action != Action::cancel && schedule().views().is_keyless(*slot);
+    if (action != Action::cancel) detail.has_key = schedule().views().has_key_if_kicked(*slot);
     events_.append(type, *slot, detail);
     status = SettleStatus::ok;
     return Obstacle::none;

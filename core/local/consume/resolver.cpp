@@ -70,7 +70,7 @@ void Resolver::append_decisions(uint32_t dependency) {
   // One by one: the first of two may have the key that both had.
   for (const SlotIndex& slot : std::span(again).first(again_count)) {
     EventDetail how;
-    how.keyless = schedule().views().is_keyless(slot);
+    how.has_key = schedule().views().has_key_if_kicked(slot);
     events_.add(change, RecordType::reheld, {&slot, 1}, how);
   }
   events_.add(change, RecordType::buried, std::span(buried).first(buried_count), detail);

@@ -216,7 +216,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       return true;
     case RecordType::kicked:
     case RecordType::reheld:
-      schedule.messages().kick(txn, slot, {now_ms, type == RecordType::reheld, detail.keyless});
+      schedule.messages().kick(txn, slot, {now_ms, type == RecordType::reheld, detail.has_key});
       return false;
     case RecordType::unstepped:
       schedule.steps().drop(txn, schedule.region().message(static_cast<uint32_t>(slot)));

@@ -104,6 +104,14 @@ void UniqueKeys::regain(Txn& txn, uint32_t i) const {
   hold(txn, i, key);
 }
 
+void UniqueKeys::take_back(Txn& txn, uint32_t i) const {
+  UniqueKey& key = region_.key(i);
+  if ((key.flags & (kKeyHeld | kKeyBehind)) != 0) return;
+  const KeyHash hash{{key.hash[0], key.hash[1]}};
+  while (find(hash) != kNoIndex) evict(txn, hash);
+  hold(txn, i, key);
+}
+
 void UniqueKeys::end(Txn& txn, uint32_t i, bool acked, int64_t now_ms) const {
   UniqueKey& key = region_.key(i);
   const bool stays = acked && (key.flags & kKeyHeld) != 0 && key.behind == kNoIndex && key.for_ms > 0;

@@ -59,6 +59,8 @@ class UniqueKeys {
   void give_up(Txn& txn, uint32_t key) const;
   /// Its message is back from the dead: it holds the key again, unless another does.
   void regain(Txn& txn, uint32_t key) const;
+  /// The same, where it is told that none did, whatever a rebuild knows.
+  void take_back(Txn& txn, uint32_t key) const;
   /// Its message does without, and another one holds the key.
   bool is_anothers(uint32_t key) const;
   /// Its message has ended: the element goes, or stays for a while. Two steps.
