@@ -219,7 +219,8 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
       {"repair_blobs",
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",
-        "repair.stepped", "repair.blob_kept", "orphan.found", "orphan.gone", "check.copying"}},
+        "repair.stepped", "repair.blob_kept", "orphan.found", "orphan.gone", "check.copying",
+        "check.copied"}},
       {"log", read_log, {"attach.shared", "log.block"}, Stores::none},
   };
   operations.insert(operations.end(), std::begin(care), std::end(care));

@@ -152,4 +152,23 @@ TEST_CASE("the files that a check reads stay for it, and go when it has ended, h
   spool.check_clean();
 }
 
+TEST_CASE("a file that a process gave back and died over while a check looked is no damage") {
+  const Spool spool;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += std::string(50'000, 'x') + "\n";
+  spool.says({"push", "--lazy", "--lines"}, {.env = {}, .input = lines});
+  spool.says({"push", "after them"});
+  const std::string first = spool.journal_files().front();
+  Child check = spool.start_stopping_at("check.copied:1", {"check"});
+  REQUIRE(check.stopped());
+  spool.says({"pop", "-n", "40"});
+  REQUIRE(std::filesystem::exists(first));
+  spool.fq({"compact"}, {.env = {"FQ_KILL_AT=compaction.removed:1"}, .input = {}});
+  REQUIRE_FALSE(std::filesystem::exists(first));
+  check.send(SIGCONT);
+  const Outcome outcome = check.end();
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.exit == 0);
+}
+
 }  // namespace fq::test

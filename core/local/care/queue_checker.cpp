@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
+#include "core/base/fault_point.h"
 #include "core/base/text/counted.h"
 #include "core/engine/signals_allowed.h"
 #include "core/schedule/check/faults.h"
 // fq, this room.
 #include "core/local/care/segment_copy.h"
+#include "core/local/shared/journal_size.h"
 #include "core/local/write/files_stay.h"
 
 namespace fq {
@@ -84,16 +86,35 @@ Result<void> QueueChecker::find_unread(std::span<const TableFile> files, uint64_
   return {};
 }
 
+Result<QueueChecker::Front> QueueChecker::front() {
+  Front front;
+  FQ_TRY(locked([&]() -> Result<void> {
+    front.oldest = header().oldest_file;
+    front.needed = front.oldest + JournalSize(header()).dead_files();
+    return {};
+  }));
+  return front;
+}
+
+/// One that was needed before is taken out of the directory first, and then out of the table: by another
+/// process, which may have died in between.
+bool QueueChecker::lacks_file(uint32_t first, uint32_t end) {
+  for (uint32_t number = first; number < end; ++number) {
+    const Result<std::unique_ptr<File>> file = disk().open(journal_file_name(number), OpenMode::read);
+    if (!file.ok() && file.error().sys == ENOENT) return true;
+  }
+  return false;
+}
+
 Result<Checked> QueueChecker::check_settled(Interrupt* interrupt) {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
-    uint32_t before = 0;
-    uint32_t after = 0;
-    FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
+    FQ_TRY_SET(const Front before, front());
     Result<Checked> checked = check_once(interrupt);
-    FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
+    FQ_TRY_SET(const Front after, front());
     // Also one that was given back before, and is taken out of the directory only now.
-    const bool went = before != after || (!checked.ok() && checked.error().sys == ENOENT);
+    const bool went = before.oldest != after.oldest || (!checked.ok() && checked.error().sys == ENOENT) ||
+                      lacks_file(before.needed, after.needed);
     if (!went) return checked;
     // What it found may be of files that went.
     if (attempt == kCheckTries) {
@@ -110,6 +131,7 @@ Result<Checked> QueueChecker::check_once(Interrupt* interrupt) {
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
   FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
   FQ_TRY_SET(const Now now, SegmentCopy(link_, *live).make());
+  FQ_POINT("check.copied");
   std::vector<std::string> faults;
   try {
     const SignalsAllowed allowed(true);

@@ -21,6 +21,12 @@ class QueueChecker : private Linked {
   Result<Checked> check_all(Interrupt* interrupt);
 
  private:
+  /// Of the journal: its oldest file, and the oldest that is needed for anything.
+  struct Front {
+    uint32_t oldest = 0, needed = 0;
+  };
+  Result<Front> front();
+  bool lacks_file(uint32_t first, uint32_t end);
   static void forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage);
   static void find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
                              const ScanResult& scan, std::vector<JournalDamage>& damage);
