@@ -101,7 +101,7 @@ is 'what was set is listed without messages' 1 "$(fq tenant list --json | grep -
 # A limit that is reached parks its tenant and all below.
 for t in busy busy busy/x calm; do fq push -q limits -t $t x >/dev/null; done
 gives 0 '' fq tenant set -q limits busy concurrency=1
-blocked() { fq tenant list -q limits | awk 'NR > 1 { printf "%s:%s ", $1, $(NF - 2) }'; }
+blocked() { fq tenant list -q limits --json | jq -r '"\(.tenant):\(.blocked // "-")"' | tr '\n' ' '; }
 is 'who could be served is not blocked' 'busy:- busy/x:- calm:- ' "$(blocked)"
 receipt=$(fq pop -q limits -t busy --lease 1m | cut -f1)
 is 'who is at the limit is' 'busy:concurrency busy/x:concurrency calm:- ' "$(blocked)"
