@@ -254,12 +254,11 @@ Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&
 Result<void> ServerLink::on_each_there(const std::function<Result<void>(Server&)>& run,
                                        const std::function<void(Error)>& away) {
   const std::lock_guard held(mutex_);
-  FQ_TRY_SET(const auto all, nodes_.masters_or_why());
-  for (const Result<std::shared_ptr<Server>>& server : all) {
+  return nodes_.visit_masters([&](const Result<std::shared_ptr<Server>>& server) -> Result<void> {
     Result<void> done = server ? run(**server) : Result<void>(server.error());
     if (!done) away(std::move(done).error());
-  }
-  return {};
+    return {};
+  });
 }
 
 Result<uint32_t> ServerLink::unserved_slots() {

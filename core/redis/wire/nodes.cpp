@@ -224,27 +224,24 @@ Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
   return Error{ErrorKind::later, server->name() + ": its cluster serves not all slots; try again", 0, true};
 }
 
-Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
-  FQ_TRY_SET(const auto found, masters_or_why());
-  std::vector<std::shared_ptr<Server>> all;
-  for (const Result<std::shared_ptr<Server>>& each : found) {
-    if (!each) return each.error();
-    all.push_back(*each);
-  }
-  return all;
-}
-
-Result<std::vector<Result<std::shared_ptr<Server>>>> Nodes::masters_or_why() {
+Result<void> Nodes::visit_masters(const std::function<Result<void>(Result<std::shared_ptr<Server>>)>& visit) {
   FQ_TRY_SET(const std::shared_ptr<Server> server, any());
-  std::vector<Result<std::shared_ptr<Server>>> all;
-  if (!is_cluster_) {
-    all.emplace_back(server);
-    return all;
-  }
+  if (!is_cluster_) return visit(server);
   FQ_TRY(learn());
   for (const uint16_t owner : std::set<uint16_t>(owner_.begin(), owner_.end())) {
-    if (owner != 0) all.push_back(owner_at(owner));
+    if (owner != 0) FQ_TRY(visit(owner_at(owner)));
   }
+  return {};
+}
+
+Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
+  std::vector<std::shared_ptr<Server>> all;
+  // Behind one that is away no others are waited for.
+  FQ_TRY(visit_masters([&](Result<std::shared_ptr<Server>> found) -> Result<void> {
+    FQ_TRY_SET(std::shared_ptr<Server> each, std::move(found));
+    all.push_back(std::move(each));
+    return {};
+  }));
   return all;
 }
 

@@ -6,6 +6,7 @@
 
 // System.
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,8 +31,8 @@ class Nodes {
   Result<RedisPlace> place_of_key(std::string_view key);
   /// All that have keys.
   Result<std::vector<std::shared_ptr<Server>>> masters();
-  /// Likewise, with why each cannot be reached of which that is so.
-  Result<std::vector<Result<std::shared_ptr<Server>>>> masters_or_why();
+  /// Each of them, or why it cannot be reached.
+  Result<void> visit_masters(const std::function<Result<void>(Result<std::shared_ptr<Server>>)>& visit);
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
   /// False until a server was met.
