@@ -1,6 +1,5 @@
 // codec_test - every record comes back as it was written, and nothing else comes back at all.
 #include "core/journal/codec.h"
-#include "core/journal/read_record.h"
 
 // System.
 #include <algorithm>
@@ -138,33 +137,6 @@ TEST_CASE("no bit of a header or a first id can flip unseen") {
     record[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
   }
   CHECK(decode_header(kKey, record)->flags == kFlagLazy);
-}
-
-TEST_CASE("a kick tells whether what came back has its key, and other flags break the format") {
-  const EventItem item{MessageId{1}, 8};
-  for (const std::optional<bool> has_key :
-       {std::optional<bool>(), std::optional(true), std::optional(false)}) {
-    EventDetail detail;
-    detail.has_key = has_key;
-    Body body;
-    encode_event(body, RecordType::kicked, {&item, 1}, detail);
-    const auto header = decode_header(kKey, sealed(body, {}));
-    REQUIRE(header);
-    const bool told = RecordDecoder().read(*header, body.bytes, false, [&](const auto& record) {
-      if constexpr (requires { record.detail.has_key; }) return record.detail.has_key == has_key;
-      return false;
-    });
-    CHECK(told);
-  }
-  for (const RecordType type : {RecordType::kicked, RecordType::reheld, RecordType::acked}) {
-    for (int flags = 1; flags < 256; ++flags) {
-      Body body;
-      encode_event(body, type, {&item, 1}, {});
-      body.flags = static_cast<uint8_t>(flags);
-      const bool is_known = type != RecordType::acked && (flags == kFlagHasKey || flags == kFlagKeyless);
-      CHECK(decode_header(kKey, sealed(body, {})).has_value() == is_known);
-    }
-  }
 }
 
 TEST_CASE("a record is sealed anew for another file") {
