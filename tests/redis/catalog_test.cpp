@@ -7,7 +7,7 @@
 
 #include <set>
 // fq, below us.
-#include "core/redis/catalog/shard_places.h"
+#include "core/redis/shard/shard_places.h"
 
 namespace fq::test {
 

@@ -4,8 +4,10 @@
 #include "tests/redis/waiter.h"
 
 // System.
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 // fq, below us.
 #include "core/base/text/decimal.h"
 #include "core/redis/catalog/queue_meta.h"
@@ -58,7 +60,7 @@ struct Copied {
   Fields fixed() const {
     Fields all = fields(meta());
     all.erase("whole"), all.erase("copies");
-    all.try_emplace("events");
+    all.try_emplace("events"), all.try_emplace("spread");
     return all;
   }
   /// That there are copies.
@@ -118,7 +120,7 @@ TEST_CASE("a queue goes on without the server of what is fixed of it, for who is
   CHECK(queue->caps().shards == 16);
   CHECK(answered(queue->policy_is_current({})));
   CHECK(answered(queue->stats({})).rows.at(0).ready == left);
-  CHECK(away.parts().size() >= 5);
+  CHECK(away.count() >= 5);
   push_one(*queue, there, "y");
   const NewMessage message = message_for(gone);
   const Result<PushReply> refused = queue->push({&message, 1});
@@ -273,6 +275,74 @@ TEST_CASE("a queue whose server has forgotten what is fixed of it is there, and 
   forget();
   CHECK(c.engine.remove(c.location()).ok());
   CHECK(all_keys(c.cluster, c.prefix).empty());
+}
+
+TEST_CASE("of those who find it forgotten at once, each finds the queue") {
+  Copied c(4);
+  for (int round = 0; round < 20; ++round) {
+    c.at(c.meta(), {"DEL", c.meta()});
+    std::atomic<int> opened = 0;
+    std::vector<std::thread> all;
+    for (int i = 0; i < 8; ++i)
+      all.emplace_back([&] { opened += c.engine.open(c.location(), {}).ok() ? 1 : 0; });
+    for (std::thread& each : all) each.join();
+    CHECK(opened == 8);
+  }
+}
+
+TEST_CASE(
+    "who is at work goes on where a server comes back without what is fixed of the queue and its shards") {
+  Copied c(16);
+  const auto queue = c.open();
+  for (int i = 0; i < 60; ++i) push_one(*queue, "t" + std::to_string(i), "x");
+  command(c.cluster.node(c.cluster.owner_of(c.meta())), {"FLUSHALL"});
+  AwayList away;
+  const auto looks = c.open(&away);
+  c.at(c.meta(), {"DEL", c.meta()});  // who opened it has put it back
+  const size_t leased = answered(queue->lease(for_a_minute(100))).deliveries.size();
+  CHECK(leased > 0);
+  CHECK(answered(looks->stats({})).rows.at(0).leased == leased);
+  CHECK(away.is_any_lost());
+}
+
+TEST_CASE("a shard that has lost what it begins with is away where nobody tells whether its queue is there") {
+  Copied c(16);
+  const auto queue = c.open();
+  const size_t home = c.cluster.owner_of(c.meta());
+  const std::vector<std::string> places = places_in(c.fixed()["places"]);
+  std::string tenant, root;
+  for (int i = 0; root.empty() || c.cluster.owner_of(root) == home; ++i) {
+    tenant = "t" + std::to_string(i);
+    root = c.key("{" + places.at(shard_of(push_one(*queue, tenant, "x"))) + "}:h");
+  }
+  c.at(root, {"DEL", root});
+  const bool has_copies = GENERATE(true, false);
+  for (const std::string& copy : c.copies()) {
+    if (!has_copies) c.at(copy, {"DEL", copy});
+  }
+  c.cluster.node(home).kill();
+  const NewMessage message = message_for(tenant);
+  const Result<PushReply> pushed = queue->push({&message, 1});
+  REQUIRE(!pushed.ok());
+  INFO(pushed.error().text);
+  CHECK(pushed.error().kind == (has_copies ? ErrorKind::unusable : ErrorKind::later));
+}
+
+TEST_CASE("a queue of one shard that was renamed is there without the server to which its name leads") {
+  Copied c(1);
+  push_one(*c.open(), "t", "x");
+  const std::string place = c.fixed()["places"];
+  CHECK(slot_of(place) == slot_of(c.queue));
+  const size_t there = c.cluster.owner_of("{" + place + "}");
+  while (c.cluster.owner_of(c.meta()) == there || c.cluster.owner_of(c.meta()) == c.names()) {
+    const Location before = c.location();
+    c.queue += "r";
+    REQUIRE(c.engine.rename(before, c.queue).ok());
+  }
+  c.open();
+  CHECK(c.has_copies());
+  c.cluster.node(c.cluster.owner_of(c.meta())).kill();
+  CHECK(answered(c.open()->lease(for_a_minute())).deliveries.size() == 1);
 }
 
 TEST_CASE("a copy under the name that a queue had, or of one that was removed, leads to nothing") {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 // fq, below us.
-#include "core/redis/catalog/shard_places.h"
+#include "core/redis/shard/shard_places.h"
 // Tests.
 #include "tests/redis/fixture.h"
 

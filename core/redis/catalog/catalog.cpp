@@ -14,7 +14,7 @@
 // fq, this room.
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
-#include "core/redis/catalog/shard_places.h"
+#include "core/redis/shard/shard_places.h"
 
 namespace fq {
 
@@ -73,6 +73,7 @@ Result<bool> Catalog::put_back(const std::string& queue) {
   FQ_TRY_SET(const std::vector<Fixed> copies, meta_.forgotten(queue));
   for (const Fixed& copy : copies) {
     FQ_TRY_SET(const std::string other, marked(copy.at("mark")));  // it may have been called otherwise
+    if (other == queue) return true;                               // somebody else was as quick
     if (!other.empty()) continue;
     const std::string meta = key_of(queue, "meta"), queues = access_.place.key("queues");
     std::vector<std::string_view> fields = {"whole", "1"};
@@ -127,7 +128,11 @@ Result<std::optional<QueueEntry>> Catalog::entry_of(const std::string& queue, co
 }
 
 Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, uint32_t shards) {
-  std::vector<std::string> places = spread_shard_places(queue, shards);
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  // With what is fixed of it, so that it hangs on one server only.
+  const bool is_beside = shards == 1 && is_cluster;
+  std::vector<std::string> places =
+      is_beside ? std::vector{home_place(queue)} : spread_shard_places(queue, shards);
   for (bool is_free = false; !is_free;) {
     std::vector<std::vector<std::string>> commands;
     for (const std::string& place : places) commands.push_back({"EXISTS", tag_at(place) + "h"});

@@ -8,14 +8,15 @@
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/redis/catalog/shard_places.h"
+#include "core/redis/shard/shard_places.h"
 #include "core/redis/wire/answer.h"
+#include "core/redis/wire/slots.h"
 
 namespace fq {
 
 namespace {
 
-// All that is told of a queue of several shards. Each is written, so that nothing stays of another queue.
+// All that is told of a queue. Each is written, so that nothing stays of another queue.
 constexpr std::array<const char*, 6> kCopied = {"schema", "shards", "mark", "places", "spread", "events"};
 
 // Chosen: seldom enough to cost nothing, and sooner than a second server is likely to be lost.
@@ -41,8 +42,11 @@ std::vector<std::string> QueueMeta::copies(const std::string& queue) const {
   return keys;
 }
 
-Result<bool> QueueMeta::may_have_copies(const std::string& places) const {
-  if (places_in(places).size() <= 1) return false;
+Result<bool> QueueMeta::may_have_copies(const std::string& queue, const std::string& places) const {
+  const std::vector<std::string> all = places_in(places);
+  const bool is_any_elsewhere = std::any_of(
+      all.begin(), all.end(), [&](const std::string& place) { return slot_of(place) != slot_of(queue); });
+  if (!is_any_elsewhere) return false;
   return access_.link->is_cluster();
 }
 
@@ -132,7 +136,7 @@ bool QueueMeta::may_lack_copies(const Fixed& meta) const {
 
 void QueueMeta::make_copies(const std::string& queue, const Fixed& meta) const {
   const std::string places = value_of(meta, "places"), there = key(queue);
-  const Result<bool> may_have = may_have_copies(places);
+  const Result<bool> may_have = may_have_copies(queue, places);
   if (!may_have || !*may_have) return;
   std::vector<std::vector<std::string>> commands;
   for (const std::string& copy : copies(queue)) {
@@ -151,7 +155,7 @@ void QueueMeta::make_copies(const std::string& queue, const Fixed& meta) const {
 }
 
 Result<void> QueueMeta::give_up_copies(const std::string& queue, const std::string& places) const {
-  FQ_TRY_SET(const bool may_have, may_have_copies(places));
+  FQ_TRY_SET(const bool may_have, may_have_copies(queue, places));
   if (!may_have) return {};
   const std::string there = key(queue);
   const Result<Reply> said =
@@ -163,7 +167,7 @@ Result<void> QueueMeta::give_up_copies(const std::string& queue, const std::stri
 }
 
 Result<void> QueueMeta::drop_copies(const std::string& queue, const std::string& places) const {
-  FQ_TRY_SET(const bool may_have, may_have_copies(places));
+  FQ_TRY_SET(const bool may_have, may_have_copies(queue, places));
   if (!may_have) return {};
   for (const std::string& copy : copies(queue)) {
     FQ_TRY_SET(const Reply there, access_.link->call(copy, WordList<3>{"HGET", copy, "places"}));

@@ -64,8 +64,8 @@ class QueueMeta {
   bool leads_to_shards(const Fixed& copy) const;
   Result<Fixed> fixed_in(const std::string& queue, const Reply& reply) const;
   std::vector<std::string> copies(const std::string& queue) const;
-  /// On one server, or of a queue of one shard, they would help nobody.
-  Result<bool> may_have_copies(const std::string& places) const;
+  /// On one server, or of a queue whose one shard lies where its name leads, they would help nobody.
+  Result<bool> may_have_copies(const std::string& queue, const std::string& places) const;
 
   ServerAccess access_;
 };

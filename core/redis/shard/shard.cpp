@@ -11,6 +11,7 @@
 // fq, this room.
 #include "core/redis/shard/doubt.h"
 #include "core/redis/shard/living_sessions.h"
+#include "core/redis/shard/shard_places.h"
 
 namespace fq {
 
@@ -266,21 +267,35 @@ Result<Reply> Shard::change(Call call) {
 /// what it has is still there.
 Error Shard::named(Error error) {
   if (access_.queue.empty()) return error;
-  if (says_missing(error) && is_of_its_queue())
-    error = lost_root(std::move(error), tag_ + "h", access_.queue);
+  if (says_missing(error)) {
+    const Result<bool> is_there = is_of_its_queue();
+    if (!is_there) error = is_there.error();
+    if (is_there && *is_there) error = lost_root(std::move(error), tag_ + "h", access_.queue);
+  }
   return of_queue(std::move(error), access_.queue);
 }
 
 std::string Shard::object() const { return "queue '" + access_.queue + "'"; }
 
-/// Another one may have been made since by the same name: its shards lie elsewhere.
-bool Shard::is_of_its_queue() {
-  const std::string meta = access_.place.key("{" + access_.queue + "}:meta");
-  const Result<Reply> told =
-      access_.link->call(meta, std::array<std::string_view, 3>{"HGET", meta, "places"});
-  if (!told) return false;
-  const std::string place = tag_.substr(tag_.rfind('{') + 1, tag_.rfind('}') - tag_.rfind('{') - 1);
-  return (" " + told->text + " ").find(" " + place + " ") != std::string::npos;
+/// Another one may have been made since by the same name: its shards lie elsewhere. Where nothing is known by
+/// the name its copies tell: a server that has lost a shard may have lost that, too.
+Result<bool> Shard::is_of_its_queue() {
+  std::vector<std::vector<std::string>> commands;
+  const std::array<std::string, 2> copies = copy_places(access_.queue);
+  for (const std::string& place : {access_.queue, copies[0], copies[1]})
+    commands.push_back({"HGET", access_.place.key("{" + place + "}:meta"), "places"});
+  const std::vector<Result<Reply>> told = access_.link->ask_anew(commands);
+  const size_t tag_at = tag_.rfind('{') + 1;
+  const std::string place = " " + tag_.substr(tag_at, tag_.rfind('}') - tag_at) + " ";
+  const auto has_place = [&](const Result<Reply>& each) {
+    return each.ok() && (" " + each->text + " ").find(place) != std::string::npos;
+  };
+  if (told[0] && told[0]->is_text()) return has_place(told[0]);
+  if (std::any_of(told.begin(), told.end(), has_place)) return true;
+  for (const Result<Reply>& each : told) {
+    if (!each) return each.error();
+  }
+  return false;
 }
 
 Result<Reply> Shard::change_now(Call& call, Doubt& doubt, Result<void>& seen_to) {

@@ -271,7 +271,7 @@ class Shard {
   FunctionCall function_call(const Call& call);
   Result<void> tell_time();
   Error named(Error error);
-  bool is_of_its_queue();
+  Result<bool> is_of_its_queue();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"

@@ -1,4 +1,4 @@
-#include "core/redis/catalog/shard_places.h"
+#include "core/redis/shard/shard_places.h"
 
 // System.
 #include <algorithm>
@@ -29,6 +29,10 @@ std::string place_in_slot(const std::string& front, uint64_t slot, uint64_t firs
 
 std::string other_shard_place(const std::string& place) {
   return place_in_slot(place.substr(0, place.rfind(':') + 1), slot_of(place), std::random_device{}());
+}
+
+std::string home_place(const std::string& queue) {
+  return place_in_slot(front_of(queue, 0), slot_of(queue), 0);
 }
 
 /// Anybody finds the same.

@@ -12,8 +12,11 @@
 
 namespace fq {
 
-/// Of all shards of a queue. The one of a queue of one is where its name puts it.
+/// Of all shards of a queue.
 std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards);
+
+/// Of its only shard on a cluster: in the slot to which its name leads.
+std::string home_place(const std::string& queue);
 
 /// Of copies of what is fixed of it, by its name alone: as far from there and from each other as can be.
 std::array<std::string, 2> copy_places(const std::string& queue);
