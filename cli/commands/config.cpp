@@ -41,6 +41,7 @@ Result<RunTime> ask_queue(Session& session) {
   if (!queue) return std::move(queue).error();
   RunTime run_time;
   FQ_TRY_SET(run_time.overrides, all_overrides(**queue));
+  say_notices(**queue);
   FQ_TRY_SET(run_time.settings, (*queue)->settings());
   FQ_TRY_SET(const bool holds_nothing, (*queue)->policy_is_current(FileIdentity{}));
   run_time.has_last_good = !holds_nothing;

@@ -41,7 +41,7 @@ Result<Exit> tell_away(Session& session, Exit exit, const Command& command) {
     json.end_object();
     FQ_TRY(print(session, line + "\n"));
   }
-  say(away.text().append(kWithoutThem));
+  for (const std::string& text : away.texts()) say(text + std::string(kWithoutThem));
   if (&command == &pop_command && exit == Exit::done) return exit;
   return exit == Exit::done || exit == Exit::nothing ? Exit::later : exit;
 }

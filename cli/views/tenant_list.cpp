@@ -162,6 +162,7 @@ class TenantList {
 Result<Exit> list_tenants(Session& session, const std::string& below, bool names_only) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::unsaid));
   FQ_TRY_SET(std::vector<PolicyOverride> overrides, all_overrides(*queue));
+  say_notices(*queue);
   StatsRequest request;
   request.tenants = true;
   request.tenant = below;

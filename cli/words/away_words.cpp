@@ -4,9 +4,11 @@ namespace fq::cli {
 
 void write_away(JsonWriter& json, const AwayList& away) {
   json.key("away").begin_array();
-  for (const auto& [shard, part] : away.parts()) {
-    json.begin_object().key("shard").number(uint64_t{shard});
-    json.key("server").text(part.server).key("why").text(part.why).end_object();
+  for (const auto& [queue, parts] : away.queues()) {
+    for (const auto& [shard, part] : parts.by_shard) {
+      json.begin_object().key("queue").text(queue).key("shard").number(uint64_t{shard});
+      json.key("server").text(part.server).key("why").text(part.why).end_object();
+    }
   }
   json.end_array();
 }

@@ -1,4 +1,4 @@
-// away_words - parts of a queue that did not answer, as JSON.
+// away_words - parts of queues that did not answer, as JSON.
 #pragma once
 
 // System.

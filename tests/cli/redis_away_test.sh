@@ -67,6 +67,11 @@ gives 75 "fq: queue 'other': 1 of 2 shards cannot be served" fq queue list --jso
 is "a list of queues says of each what it lacks" 'lost 2 other 1' \
   "$(jq -r 'select(.partial) | "\(.queue) \(.away | length)"' "$work/out" | paste -sd' ')"
 is "on a line each" 2 "$(grep -c "^fq: queue '[a-z]*': [12] of [24] shards cannot be served" "$work/err")"
+gives 75 "fq: queue 'other': 1 of 2 shards cannot be served" fq workers --json
+is "so does what looks at several" 'lost lost other' \
+  "$(jq -r 'select(.away).away[].queue' "$work/out" | paste -sd' ')"
+is "on a line each, too" 2 "$(grep -c "^fq: queue '[a-z]*': [12] of [24] shards cannot be served" "$work/err")"
+is "with its server" "$work/s" "$(jq -r 'select(.away).away[].server' "$work/out" | sort -u)"
 fq queue remove other --yes
 gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost cancel --all --yes
 is "what is there is changed" 0 "$(fq -q lost stats --json 2>>"$work/made" | jq .ready)"
@@ -169,6 +174,8 @@ all_well() { fq -q parts stats >>"$work/made" 2>&1; }
 await all_well
 gives 0 "queue 'parts': something was set for it while shards were away" fq queue list --json
 is "what holds on some shards only is not told to hold" 'false false' "$(jq -r '"\(.paused) \(.draining)"' "$work/out")"
+gives 0 "queue 'parts': something was set for it while shards were away" fq -q parts config show
+gives 0 "queue 'parts': something was set for it while shards were away" fq -q parts tenant list
 gives 0 '' fq -q parts queue pause
 gives 0 '' fq -q parts queue set attempts=7
 fq queue resume parts

@@ -139,4 +139,17 @@ TEST_CASE("who lives on servers that answer is heard by them while others of the
   CHECK(least > 5'000);
 }
 
+TEST_CASE("who is back before it was told that it is away is not told to be") {
+  TestCluster cluster(3);
+  give_nobody_up(cluster);
+  OnCluster s(16, cluster, "&timeout=1s&connect=1s");
+  REQUIRE(s.queue->attend({}).ok());
+  const size_t victim = (cluster.owner_of(s.meta_key()) + 1) % 3;
+  cluster.node(victim).stop();
+  CHECK(answered(s.queue->lease(for_a_minute())).partial);
+  cluster.node(victim).go_on();
+  wait_until([&] { return !answered(s.queue->lease(for_a_minute())).partial; });
+  CHECK(s.queue->take_notices().empty());
+}
+
 }  // namespace fq::test

@@ -78,11 +78,14 @@ std::vector<std::string> Shards::function_command(size_t shard, std::string_view
 }
 
 void Shards::note_away(size_t shard, const Error& error) {
-  const bool is_lost = says_lost_root(error);  // that begins with the queue
+  constexpr std::string_view kUnreachable = "cannot be reached: ";  // which is said of all of them
   const size_t colon = error.text.find(": ");
   const bool has_front = colon != std::string::npos;
-  AwayList::Part part{has_front && !is_lost ? error.text.substr(0, colon) : "",
-                      has_front ? error.text.substr(colon + 2) : error.text, is_lost};
+  std::string why = has_front ? error.text.substr(colon + 2) : error.text;
+  const bool is_lost = says_lost_root(error);  // that begins with the queue, and then names the server
+  std::string server = is_lost ? why.substr(0, why.find(' ')) : has_front ? error.text.substr(0, colon) : "";
+  if (why.starts_with(kUnreachable)) why.erase(0, kUnreachable.size());
+  AwayList::Part part{std::move(server), std::move(why), is_lost};
   AwayList* const list = is_attended_ ? &away_ : access_.away;
   if (list != nullptr)
     list->note(access_.queue, static_cast<uint32_t>(shard), std::move(part), static_cast<uint32_t>(count()));

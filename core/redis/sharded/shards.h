@@ -85,6 +85,8 @@ class Shards {
   /// From now on it is its process that says which are away, now and then.
   void attend() { is_attended_ = true; }
   bool is_attended() const { return is_attended_; }
+  /// Of those that were noted for it, and may answer by now.
+  void forget_away() { away_.clear(); }
   /// Whether it is time to say so.
   bool has_away_notice() const;
   void notice(std::string text) { notices_.push_back(std::move(text)); }

@@ -111,6 +111,7 @@ std::optional<Error> Visits::lasting_fault() const {
 }
 
 void Visits::tell_lost() {
+  shards_.forget_away();
   for (const auto& [shard, error] : faults_) shards_.note_away(shard, error);
 }
 
