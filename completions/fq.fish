@@ -115,7 +115,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l payload -x -d 'also when
 complete -c fq -n '__fish_seen_subcommand_from push' -l file -r -F -d 'read it from a file, \'-\' is stdin'
 complete -c fq -n '__fish_seen_subcommand_from push' -l lines -d 'each line of stdin is a payload'
 complete -c fq -n '__fish_seen_subcommand_from push' -s 0 -l null -d 'the same, each ended by NUL'
-complete -c fq -n '__fish_seen_subcommand_from push' -l ndjson -d 'each line is an object: see fq-push(1)'
+complete -c fq -n '__fish_seen_subcommand_from push' -l ndjson -d 'each line is a JSON object, a message'
 complete -c fq -n '__fish_seen_subcommand_from push' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from push' -l json -d 'short for --format json'
 

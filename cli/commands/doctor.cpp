@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <iterator>
 // fq, below us.
 #include "core/api/doctor.h"
 #include "core/api/queue.h"
@@ -61,9 +62,18 @@ std::string human_of(const std::vector<DoctorRow>& rows) {
   return table.text();
 }
 
+/// Whoever asks all queues waits for it once for each that has something there.
+bool is_server_away(const std::vector<DoctorRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const DoctorRow& row) {
+    return row.about == "server" && row.health == Health::fault;
+  });
+}
+
 /// Without a usable one pushes are refused.
-DoctorRow policy_row(const Location& location) {
-  const Result<void> usable = check_policy(location);
+DoctorRow policy_row(const Location& location, bool asks_queues) {
+  const Result<void> usable = asks_queues ? check_policy(location) : check_policy_alone(location);
+  if (usable && !asks_queues)
+    return {"fq.toml", "valid by itself; queues are not asked while a server is away", Health::ok, ""};
   if (usable) return {"fq.toml", "valid", Health::ok, ""};
   const bool is_its_fault = scheme_of(location.spool).empty() || is_policy_fault(usable.error());
   if (!is_its_fault) return {"fq.toml", "not known: " + usable.error().text, Health::fault, ""};
@@ -72,14 +82,14 @@ DoctorRow policy_row(const Location& location) {
 
 Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("doctor", "takes no operand");
-  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}, policy_row(session.location())};
-  Health worst = rows.back().health;
   std::optional<std::string> queue;
   if (session.queue_named()) queue = session.queue_name();
-  for (DoctorRow& row : examine(session.spool(), queue)) {
-    worst = std::max(worst, row.health);
-    rows.push_back(std::move(row));
-  }
+  std::vector<DoctorRow> found = examine(session.spool(), queue);
+  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""},
+                                 policy_row(session.location(), !is_server_away(found))};
+  std::move(found.begin(), found.end(), std::back_inserter(rows));
+  Health worst = Health::ok;
+  for (const DoctorRow& row : rows) worst = std::max(worst, row.health);
   std::string text;
   if (session.format() == Format::json) {
     for (const DoctorRow& row : rows) text += json_of(row);

@@ -52,7 +52,7 @@ constexpr OptionSpec kPushOptions[] = {
     message_option::kPayloadFile,
     {"Message", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
     {"Message", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
-    {"Message", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
+    {"Message", 0, "ndjson", Takes::nothing, "", "each line is a JSON object, a message"},
     message_option::kTimeout,
     message_option::kKeep,
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},

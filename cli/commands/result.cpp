@@ -31,7 +31,7 @@ Result<Exit> exit_of_nothing(const Session& session, Queue& queue, MessageId id)
       : cancelled ? "was cancelled; no output is kept of what was cut off"
       : was_asked_for
           ? "no output is kept; there was none, it was too long, or it has made room for later ones"
-      : message ? "no output was kept; --keep of fq push asks for it"
+      : message ? "no output is kept; --keep of fq push says for how long one is"
                 : "not in queue '" + session.queue_name() + "'";
   return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": " + why, 0};
 }
@@ -74,7 +74,7 @@ const Command result_command = {
     {kResultOptions, &kQueueOption, ""},
     "fq result -f 17",
     "0 printed (-f: as fq wait); 1 none kept, or unknown; 75 not ended,\n"
-    "          and no job of it runs",
+    "and no job of it runs",
     run_result,
 };
 

@@ -250,15 +250,15 @@ const Command step_command = {
     "step",
     "run a command once for a job, however often the job runs",
     "NAME -- CMD ARG... | NAME --shell TEXT | NAME --sleep DUR |\n"
-    "          NAME --until TIME | NAME --wait ID... | NAME --wait-all |\n"
-    "          NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] | --list [ID]",
+    "NAME --until TIME | NAME --wait ID... | NAME --wait-all |\n"
+    "NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] | --list [ID]",
     "Runs CMD once for a job's message, however often the job is run: its output\n"
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},
     "fq worker --once -- sh -c 'fq step pay -- ./pay.sh'",
     "0 done; 1 stale receipt, or --wait: not all acked; 64 not in a job;\n"
-    "          65 too long; 74 unknown whether the output was kept;\n"
-    "          75 no room, or the job is to end and be run again",
+    "65 too long; 74 unknown whether the output was kept;\n"
+    "75 no room, or the job is to end and be run again",
     run_step,
 };
 

@@ -117,8 +117,8 @@ const Command wait_command = {
     {kWaitOptions, &kQueueOption, ""},
     "fq wait \"$id\" && echo done",
     "0 all acked (--all: idle); else the job status of the first that\n"
-    "          was not, 128+N for a signal; 1 ended otherwise, unknown or none;\n"
-    "          75 timed out",
+    "was not, 128+N for a signal; 1 ended otherwise, unknown or none;\n"
+    "75 timed out",
     run_wait,
 };
 

@@ -147,9 +147,9 @@ const Command worker_command = {
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
     "0 done, told to stop; 1 --once: no message; --strict: not all acked;\n"
-    "          74 stopped, and a queue could not be told how a job ended;\n"
-    "          75 --once: no message, and a server of the queue is away;\n"
-    "          78 CMD cannot start",
+    "74 stopped, and a queue could not be told how a job ended;\n"
+    "75 --once: no message, and a server of the queue is away;\n"
+    "78 CMD cannot start",
     run_worker,
 };
 

@@ -224,7 +224,9 @@ std::string help_text(const Command& command, bool tight) {
   if (tight) text.append(shared_options(options, command.options.formats));
   if (command.keys_of != 0) text.append(keys_text(command.keys_of));
   text.append("\nexample:  ").append(command.example);
-  text.append("\nexit:     ").append(command.exits).append("\n");
+  text.append("\nexit:     ");
+  for (const char each : command.exits) text.append(each == '\n' ? "\n          " : std::string(1, each));
+  text.append("\n");
   return text;
 }
 

@@ -76,6 +76,11 @@ Result<void> check_policy(const Location& location) {
   return check_queues(file, source, location);
 }
 
+Result<void> check_policy_alone(const Location& location) {
+  FQ_TRY(read_policy_for(location));
+  return {};
+}
+
 Result<void> check_policy_text(const std::string& text, const Location& location) {
   const std::string path = policy_path(location.spool);
   if (text.size() > kPolicyFileBytesMax) return policy_too_long(path);

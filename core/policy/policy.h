@@ -25,7 +25,10 @@ Result<FilePolicy> read_policy_for(const Location& location);
 /// Whether it can be used: for this queue, and for all that are there.
 Result<void> check_policy(const Location& location);
 
-/// The same of a text that is to become the file.
+/// The same as far as it says that by itself: no queue but this one, which need not be there, is thought of.
+Result<void> check_policy_alone(const Location& location);
+
+/// As check_policy(), of a text that is to become the file.
 Result<void> check_policy_text(const std::string& text, const Location& location);
 
 /// The file cannot be used, or it lies on a server that is away, which passes; a queue goes on with the last

@@ -41,8 +41,8 @@ gives 1 "message 9007199254740991: not in queue 'default'" fq wait "$ready" 9007
 gives 1 'not in queue' fq wait 9007199254740991 "$ready"
 gives 1 'not in queue' fq wait 0
 gives 1 'not in queue' fq result 9007199254740991
-gives 1 'no output was kept' fq result "$acked"
-gives 1 'no output was kept' fq result "$dead"
+gives 1 'no output is kept; --keep' fq result "$acked"
+gives 1 'no output is kept; --keep' fq result "$dead"
 gives 1 'no output is kept; there was none, it was too long, or it has made room for later ones' fq result "$kept"
 gives 1 'was cancelled; no output is kept of what was cut off' fq result "$retried"
 

@@ -36,7 +36,7 @@ bool is_denied(const Reply& reply) {
 Result<OldLibraries> OldLibraries::open(const ServerAccess& access) {
   OldLibraries found(access);
   const std::string key = access.place.key("lib");
-  FQ_TRY_SET(const Reply noted, access.link->call(key, std::array<std::string_view, 2>{"HGETALL", key}));
+  FQ_TRY_SET(const Reply noted, std::move(access.link->ask_anew({{"HGETALL", key}}).front()));
   for (size_t i = 0; i + 1 < noted.items.size(); i += 2) {
     const std::optional<uint64_t> at_ms = parse_decimal(noted.at(i + 1).text);
     if (at_ms) found.noted_ms_[noted.at(i).text] = static_cast<int64_t>(*at_ms);
