@@ -77,8 +77,9 @@ std::map<std::string, std::string> pairs_of(const Reply& told) {
 }
 
 /// Why it is not taken, before the server is asked; "": it is.
-std::string objection_on_server(const ExportedMessage& message, const Settings& settings) {
+std::string objection_on_server(const ExportedMessage& message, const Settings& settings, bool has_key) {
   std::string why = import_fault(message, settings.payload_bytes_max);
+  if (why.empty() && message.command && !has_key) why = lacks_command_key("command").text;
   if (why.empty()) why = objection_to(message, settings.order);
   if (!why.empty()) return why;
   const Result<void> fits = check_on_server(values_of(message));
@@ -213,7 +214,7 @@ Result<std::vector<ImportResult>> RedisExchange::import_all(std::span<const Expo
   std::vector<size_t> sent;
   ArgumentList arguments;
   for (const ExportedMessage& message : messages) {
-    results.emplace_back().why = objection_on_server(message, settings);
+    results.emplace_back().why = objection_on_server(message, settings, signer_.has_key());
     if (!results.back().why.empty()) continue;
     sent.push_back(results.size() - 1);
     FQ_TRY(add_words(message, origin, arguments));
