@@ -176,7 +176,8 @@ Result<std::vector<std::string>> Session::queues() {
 
 Result<std::vector<std::string>> Session::all_queues() const {
   FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
-  if (!names.empty()) return names;
+  // A server that answers is there, and does not know whether it once had others.
+  if (!names.empty() || !scheme_of(location_.spool).empty()) return names;
   if (::access(location_.spool.c_str(), F_OK) != 0) return no_such_spool(location_.spool);
   // Most likely another directory was meant; one whose queues were removed has their directory still.
   if (::access((location_.spool + "/queues").c_str(), F_OK) != 0) {
