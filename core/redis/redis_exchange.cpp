@@ -31,7 +31,9 @@ ExportedMessage exported_of(const MessageRecord& record) {
   message.priority = record.priority;
   message.key = record.key;
   if (record.attempts_max != 0) message.attempts_max = record.attempts_max;
-  message.attempts_in_force = record.attempts_in_force;
+  // That its lease was given others, as the queue has them, says nothing.
+  const bool has_own = record.attempts_max != 0 && record.attempts_in_force != 0;
+  message.attempts_in_force = has_own ? record.attempts_max : record.attempts_in_force;
   message.attempts = record.attempts;
   message.deliveries = record.deliveries;
   message.crashes = record.crashes;
