@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 // fq, below us.
+#include "core/api/command_check.h"
 #include "core/api/exported_ids.h"
 #include "core/base/clock.h"
 #include "core/base/text/escape.h"
@@ -61,11 +62,44 @@ Result<std::string> read_beginning(NumberedLines& lines) {
   return std::move(read).value().origin;
 }
 
+/// The queue that takes it in, made when there is something to take in.
+class ImportTarget {
+ public:
+  explicit ImportTarget(Session& session) : session_(session) {}
+
+  /// What a queue that is not there would have.
+  Result<Settings> settings() {
+    Result<std::unique_ptr<Queue>> there = session_.open(Session::Policy::last_good);
+    if (there) {
+      queue_ = std::move(there).value();
+      return queue_->settings();
+    }
+    if (there.error().kind != ErrorKind::missing) return there.error();
+    return settings_to_be(session_.location());
+  }
+  /// Made, if it is not there.
+  Result<Queue*> open() {
+    if (!queue_) {
+      FQ_TRY_SET(queue_, session_.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
+    }
+    return queue_.get();
+  }
+  /// Of one that is there the queue itself says it.
+  Result<void> check_takes(const std::optional<JobCommand>& command) const {
+    if (queue_ || !command) return {};
+    return check_takes_commands(session_.spool(), "command");
+  }
+
+ private:
+  Session& session_;
+  std::unique_ptr<Queue> queue_;
+};
+
 class Importing {
  public:
   /// `origin`: from the first line, which has been read.
-  Importing(Session& session, Queue& queue, NumberedLines& lines, std::string origin)
-      : session_(session), queue_(queue), lines_(lines), origin_(std::move(origin)) {}
+  Importing(Session& session, ImportTarget& target, NumberedLines& lines, std::string origin)
+      : session_(session), target_(target), lines_(lines), origin_(std::move(origin)) {}
 
   /// False: some were refused, each named.
   Result<bool> run() {
@@ -83,8 +117,13 @@ class Importing {
       return broken(lines_.name() +
                     ": ends before the last line of an export; what it has was taken, the rest "
                     "comes with a whole one");
-    if (!last_.set.empty()) FQ_TRY(queue_.policy_set("", last_));
-    return refused_.empty() && !some_refused_;
+    const bool all = refused_.empty() && !some_refused_;
+    // An export of an empty queue makes one.
+    if (all || !last_.set.empty()) {
+      FQ_TRY_SET(Queue* const queue, target_.open());
+      if (!last_.set.empty()) FQ_TRY(queue->policy_set("", last_));
+    }
+    return all;
   }
 
  private:
@@ -112,7 +151,8 @@ class Importing {
   }
   Result<void> set() {
     const PolicyPatch patch = std::exchange(patch_, {});
-    return queue_.policy_set(patched_, patch);
+    FQ_TRY_SET(Queue* const queue, target_.open());
+    return queue->policy_set(patched_, patch);
   }
 
   Result<void> take_end(const ImportLine& line) {
@@ -135,16 +175,21 @@ class Importing {
     ScheduleDefinition& schedule = line.schedule;
     schedule.past->last_id = here(schedule.past->last_id);
     schedule.message = made_message(line.message);
-    FQ_TRY_SET(const Settings settings, queue_.settings());
-    Result<void> set = check_schedule_order(line.message, settings.order);
-    if (set && queue_.schedules() == nullptr) set = broken("its engine has no schedules");
-    if (set) set = queue_.schedules()->set(schedule);
+    Result<void> set = set_schedule(schedule, line.message);
     if (set) return {};
     const ErrorKind kind = set.error().kind;
     if (kind != ErrorKind::bad_data && kind != ErrorKind::config && kind != ErrorKind::usage) return set;
     say("schedule " + in_quotes(schedule.name) + ": was not taken: " + set.error().text);
     some_refused_ = true;
     return {};
+  }
+  Result<void> set_schedule(const ScheduleDefinition& schedule, const ExportedMessage& made) {
+    FQ_TRY(target_.check_takes(made.command));
+    FQ_TRY_SET(Queue* const queue, target_.open());
+    FQ_TRY_SET(const Settings settings, queue->settings());
+    FQ_TRY(check_schedule_order(made, settings.order));
+    if (queue->schedules() == nullptr) return broken("its engine has no schedules");
+    return queue->schedules()->set(schedule);
   }
   static Result<void> check_schedule_order(const ExportedMessage& message, Order order) {
     if (message.priority != 0 && order != Order::priority)
@@ -211,12 +256,23 @@ class Importing {
     refused_.insert(number(id));
   }
 
+  /// What no queue here would take makes none.
+  void refuse_first_commands() {
+    std::erase_if(in_hand_, [&](const ExportedMessage& each) {
+      const Result<void> takes = target_.check_takes(each.command);
+      if (!takes) refuse(each.id, takes.error().text);
+      return !takes;
+    });
+  }
+
   Result<void> send() {
+    refuse_first_commands();
     const std::vector<ExportedMessage> messages = std::exchange(in_hand_, {});
     bytes_ = 0;
     if (messages.empty()) return {};
-    FQ_TRY_SET(const ImportReply reply, queue_.import_messages(messages, origin_));
-    say_notices(queue_);
+    FQ_TRY_SET(Queue* const queue, target_.open());
+    FQ_TRY_SET(const ImportReply reply, queue->import_messages(messages, origin_));
+    say_notices(*queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
       const ImportResult& item = reply.items[i];
       if (item.what == ImportResult::What::refused) {
@@ -245,7 +301,7 @@ class Importing {
   }
 
   Session& session_;
-  Queue& queue_;
+  ImportTarget& target_;
   NumberedLines& lines_;
   const std::string origin_;
   bool ended_ = false;
@@ -275,11 +331,10 @@ Result<Exit> run_import(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Reader source, open_source(arguments));
   NumberedLines lines(std::move(source), json_line_bytes_max(0), "a line of an export");
   FQ_TRY_SET(std::string origin, read_beginning(lines));
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
-  FQ_TRY_SET(const Settings settings, queue->settings());
+  ImportTarget target(session);
+  FQ_TRY_SET(const Settings settings, target.settings());
   lines.set_bytes_max(json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)));
-  FQ_TRY_SET(const bool all, Importing(session, *queue, lines, std::move(origin)).run());
+  FQ_TRY_SET(const bool all, Importing(session, target, lines, std::move(origin)).run());
   return all ? Exit::done : Exit::nothing;
 }
 

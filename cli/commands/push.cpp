@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 // fq, below us.
+#include "core/api/command_check.h"
 #include "core/base/text/counted.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
@@ -274,6 +275,12 @@ Result<void> check_suits(PushRequest& request, std::optional<Reader>& source, co
   return {};
 }
 
+/// What cannot be the first message of a queue.
+Result<void> check_first(const PushFields& fields, const std::string& spool) {
+  FQ_TRY(check_comes_first(fields));
+  return fields.command ? check_takes_commands(spool, "push") : Result<void>();
+}
+
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
   if (session.out().is_terminal()) say_duration_is_payload(arguments);
@@ -288,10 +295,10 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
   const auto suits = [&](const Settings& its, bool is_there) -> Result<void> {
     settings = its;
     FQ_TRY(check_suits(request, source, its));
-    if (!request.batch) return is_there ? Result<void>() : check_comes_first(request.fields);
+    if (!request.batch) return is_there ? Result<void>() : check_first(request.fields, session.spool());
     if (!batches) batches.emplace(*source, *request.batch, request.fields, settings);
     FQ_TRY(batches->read());
-    return is_there ? Result<void>() : batches->check_first();
+    return is_there ? Result<void>() : batches->check_first(session.spool());
   };
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, Session::Missing::is_made, suits));

@@ -104,9 +104,7 @@ Result<Exit> list(const Arguments&, Session& session) {
 
 /// A queue that is new has no last good policy to go on with. Over several shards there is no one order.
 Result<void> check_policy_for(const Location& location, const CreateOptions& options) {
-  FQ_TRY_SET(const FilePolicy policy, read_policy_for(location));
-  Settings settings;
-  take_over(settings, without_lines(policy).queue);
+  FQ_TRY_SET(const Settings settings, settings_to_be(location));
   if (options.shards.value_or(1) == 1 || settings.scope == Scope::tenant) return {};
   return Error{ErrorKind::config,
                policy_path(location.spool) + ": scope = queue: needs a queue of one shard (in queue " +

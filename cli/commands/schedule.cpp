@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/api/command_check.h"
 #include "core/base/clock.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
@@ -146,11 +147,12 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
     return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
   FQ_TRY(Recurrence::parse(definition.spec));
   FQ_TRY(check_zone(definition.zone, arguments.has("tz")));
-  const auto suits = [&](const Settings& settings, bool) -> Result<void> {
+  const auto suits = [&](const Settings& settings, bool is_there) -> Result<void> {
     FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
     if (payload->size() > settings.payload_bytes_max)
       return payload_too_long("PAYLOAD", settings.payload_bytes_max);
-    return {};
+    const bool is_first_command = !is_there && fields.command;
+    return is_first_command ? check_takes_commands(session.spool(), "command") : Result<void>();
   };
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, Session::Missing::is_made, suits));

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <set>
+// fq, below us.
+#include "core/api/command_check.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/message_view.h"
@@ -106,6 +108,7 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   // One that leaves by itself does not make what it would wait for.
   const bool leaves = options.stay != worker::Stay::forever;
   const Session::Missing missing = leaves ? Session::Missing::is_refused : Session::Missing::is_made_and_said;
+  if (!leaves && options.command.empty()) FQ_TRY(check_takes_commands(session.spool(), "worker"));
   FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, names, missing));
   FQ_TRY_SET(options.spool, absolute(session.spool()));
   for (char** each = environ; *each != nullptr; ++each) options.environment.emplace_back(*each);

@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <utility>
+// fq, below us.
+#include "core/api/command_check.h"
 // fq, this room.
 #include "cli/requests/numbered_lines.h"
 
@@ -80,12 +82,15 @@ void BatchSource::add(Line line) {
   batch_.push_back(std::move(line));
 }
 
-Result<void> BatchSource::check_first() const {
+Result<void> BatchSource::check_first(const std::string& spool) const {
+  bool has_command = false;
   for (const Line& each : batch_) {
     Result<void> checked = check_comes_first(each.line.fields);
     if (!checked) return at_line(std::move(checked).error(), each);
+    has_command = has_command || each.line.fields.command;
   }
-  return {};
+  // It is of all lines alike, as where the queue is there.
+  return has_command ? check_takes_commands(spool, "push") : Result<void>();
 }
 
 /// Of a batch of plain lines what they share is at fault, which the command has given.

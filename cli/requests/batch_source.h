@@ -25,8 +25,8 @@ class BatchSource {
 
   /// Waits for the next batch and reads it, where there is none that has yet to go.
   Result<void> read();
-  /// Refuses what is read where it cannot be the first of its queue.
-  Result<void> check_first() const;
+  /// Refuses what is read where it cannot be the first of its queue, which would be made in this spool.
+  Result<void> check_first(const std::string& spool) const;
   /// All of it, a batch after the other.
   Result<void> push(Pusher& pusher);
 

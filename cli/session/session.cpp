@@ -62,6 +62,13 @@ Error no_spool() {
   return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
 }
 
+Result<Settings> settings_to_be(const Location& location) {
+  FQ_TRY_SET(const FilePolicy file, read_policy_for(location));
+  Settings settings;
+  take_over(settings, without_lines(file).queue);
+  return settings;
+}
+
 Result<void> Session::resolve(const Arguments& arguments) {
   FQ_TRY(resolve_format(arguments));
   if (arguments.command().options.queue == nullptr) return {};
@@ -142,12 +149,8 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
   options.away = &away_;
   Result<std::unique_ptr<Queue>> queue = open_queue(location, options);
   if (!queue && missing != Missing::is_refused && queue.error().kind == ErrorKind::missing) {
-    FQ_TRY_SET(const FilePolicy file, read_policy_for(location));
-    if (demand) {
-      Settings settings;
-      take_over(settings, without_lines(file).queue);
-      FQ_TRY(demand(settings, false));
-    }
+    FQ_TRY_SET(const Settings settings, settings_to_be(location));
+    if (demand) FQ_TRY(demand(settings, false));
     options.create = true;
     queue = open_queue(location, options);
     if (queue && missing == Missing::is_made_and_said)
@@ -173,7 +176,8 @@ Result<std::vector<std::string>> Session::queues() {
 
 Result<std::vector<std::string>> Session::all_queues() const {
   FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
-  if (!names.empty()) return names;
+  // A server that answers is there, and does not know whether it once had others.
+  if (!names.empty() || !scheme_of(location_.spool).empty()) return names;
   if (::access(location_.spool.c_str(), F_OK) != 0) return no_such_spool(location_.spool);
   // Most likely another directory was meant; one whose queues were removed has their directory still.
   if (::access((location_.spool + "/queues").c_str(), F_OK) != 0) {

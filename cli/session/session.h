@@ -88,6 +88,9 @@ class Session {
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();
 
+/// Those that a queue would have which is not there. ErrorKind::config: fq.toml cannot be used.
+Result<Settings> settings_to_be(const Location& location);
+
 /// Writes the notices of a queue, for a person, on standard error.
 void say_notices(Queue& queue);
 

@@ -6,6 +6,7 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/duration.h"
 // fq, this room.
+#include "core/api/command_check.h"
 #include "core/api/receipt.h"
 
 namespace fq {
@@ -76,6 +77,11 @@ bool has_engine(const std::string& spool) { return engine_of(spool).ok(); }
 Result<void> find_engine(const std::string& spool) {
   FQ_TRY_SET(const Engine* const engine, engine_of(spool));
   return engine->check(spool);
+}
+
+Result<void> check_takes_commands(const std::string& spool, std::string_view object) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->check_takes_commands(spool, object);
 }
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {

@@ -29,6 +29,8 @@ class Engine {
 
   /// Whether a spool that it keeps is written as it has to be; whether it is there is another question.
   virtual Result<void> check(const std::string& spool) const = 0;
+  /// As check_takes_commands.
+  virtual Result<void> check_takes_commands(const std::string&, std::string_view) const { return {}; }
 
   virtual Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const = 0;
   virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;

@@ -14,6 +14,7 @@
 #include "core/redis/waits/bells.h"
 #include "core/redis/policy/kept_policy.h"
 #include "core/redis/shard/rights.h"
+#include "core/redis/signing/command_signer.h"
 #include "core/redis/views/servers_health.h"
 
 namespace fq {
@@ -47,6 +48,11 @@ bool RedisEngine::keeps(std::string_view scheme) const {
 Result<void> RedisEngine::check(const std::string& spool) const {
   FQ_TRY(parse_redis_place(spool));
   return {};
+}
+
+Result<void> RedisEngine::check_takes_commands(const std::string& spool, std::string_view object) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  return access.command_key == nullptr ? lacks_command_key(object) : Result<void>();
 }
 
 Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {

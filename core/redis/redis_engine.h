@@ -31,6 +31,7 @@ class RedisEngine final : public Engine {
 
   bool keeps(std::string_view scheme) const override;
   Result<void> check(const std::string& spool) const override;
+  Result<void> check_takes_commands(const std::string& spool, std::string_view object) const override;
   Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const override;
   Result<std::vector<std::string>> list(const std::string& spool) const override;
   Result<bool> create(const Location& location, const CreateOptions& options) const override;

@@ -31,7 +31,9 @@ ExportedMessage exported_of(const MessageRecord& record) {
   message.priority = record.priority;
   message.key = record.key;
   if (record.attempts_max != 0) message.attempts_max = record.attempts_max;
-  message.attempts_in_force = record.attempts_in_force;
+  // That its lease was given others, as the queue has them, says nothing.
+  const bool has_own = record.attempts_max != 0 && record.attempts_in_force != 0;
+  message.attempts_in_force = has_own ? record.attempts_max : record.attempts_in_force;
   message.attempts = record.attempts;
   message.deliveries = record.deliveries;
   message.crashes = record.crashes;
@@ -77,8 +79,9 @@ std::map<std::string, std::string> pairs_of(const Reply& told) {
 }
 
 /// Why it is not taken, before the server is asked; "": it is.
-std::string objection_on_server(const ExportedMessage& message, const Settings& settings) {
+std::string objection_on_server(const ExportedMessage& message, const Settings& settings, bool has_key) {
   std::string why = import_fault(message, settings.payload_bytes_max);
+  if (why.empty() && message.command && !has_key) why = lacks_command_key("command").text;
   if (why.empty()) why = objection_to(message, settings.order);
   if (!why.empty()) return why;
   const Result<void> fits = check_on_server(values_of(message));
@@ -213,7 +216,7 @@ Result<std::vector<ImportResult>> RedisExchange::import_all(std::span<const Expo
   std::vector<size_t> sent;
   ArgumentList arguments;
   for (const ExportedMessage& message : messages) {
-    results.emplace_back().why = objection_on_server(message, settings);
+    results.emplace_back().why = objection_on_server(message, settings, signer_.has_key());
     if (!results.back().why.empty()) continue;
     sent.push_back(results.size() - 1);
     FQ_TRY(add_words(message, origin, arguments));

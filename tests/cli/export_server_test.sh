@@ -41,6 +41,14 @@ fq queue create back
 gives 0 '' fq import -q back "$work/e2"
 is 'and here again' 1 "$(fq -q back explain 1 | grep -c 'its time to live ran out')"
 
+# Its own attempts are in force here and there, whatever the queue gives others.
+in_force() {
+  "$1" push -q own --attempts 1 x >"$work/id"; "$1" worker -q own --once -- false 2>"$work/said"
+  "$1" export -q own --live | jq -r 'select(.type == "message") | "\(.state) \(.attempts_in_force)"'
+}
+is 'its own attempts, here' 'dead 1' "$(in_force fq)"
+is 'its own attempts, there' 'dead 1' "$(in_force there)"
+
 # Schedules.
 fresh
 fq schedule set tick 'every 7m' --overlap queue -t acme/x -p 5 --tag k=v --attempts 3 --timeout 4s --ttl 1d made

@@ -16,7 +16,32 @@ on_server() {
     1 "fq1:fq:{default:0:0}:m:$1" >"$work/set"
 }
 
-# Without a key.
+# Without a key: what would be the first in its queue makes none.
+echo '{"argv":["echo","hi"]}' >"$work/commands"
+# exported COMMAND...: of a spool that has this, into $work/lines.
+exported() {
+  (export FQ_SPOOL=$work/other_spool; "$FQ" "$@" >"$work/id"; "$FQ" export; rm -r "$FQ_SPOOL") >"$work/lines" 2>"$work/said"
+}
+is_none() { is "$1: there is no queue" 0 "$(redis-cli -s "$work/s" exists fq1:fq:queues)"; }
+first() { gives 78 "$1: commands on a server are signed, and there is no key for that" keyless "${@:2}"; is_none "${*:2}"; }
+first push push -- true
+first push push --wait=3s --shell true
+first push -q named push --ndjson --file "$work/commands"
+first command schedule set s @daily -- true
+first worker worker
+gives 1 "queue 'default': there is none" keyless worker --once
+exported push -- true
+gives 1 'message 1: command: commands on a server are signed' keyless import "$work/lines"
+is_none 'an import of commands'
+exported schedule set s @daily -- true
+gives 1 "schedule 's': was not taken: command: commands on a server are signed" keyless import "$work/lines"
+is_none 'an import of their schedules'
+exported push --lines --file "$work/commands"
+gives 0 "queue 'plain': did not exist; created" keyless -q plain import "$work/lines"
+fq queue remove plain --yes
+
+# And in one that is there they are refused.
+fq queue create default
 gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless push -- true
 gives 78 'push: commands on a server are signed, and there is no key for that; make a file' keyless push -- true
 gives 78 'FQ_REDIS_COMMAND_KEY_FILE' keyless push --wait -- true

@@ -5,6 +5,11 @@
 start_server "$work/s"
 export FQ_SPOOL="redis+unix://$work/s"
 
+for look in stats 'queue list' check; do
+  # shellcheck disable=SC2086
+  is "$look: nothing is said where there are no queues" 1 "$(fq $look 2>&1; echo $?)"
+done
+
 push_three() { fq push hello && fq push -t acme/x -p 5 --delay 1h later && fq push -t acme/x --tag k=v tagged; }
 is "ids" "1 2 3" "$(push_three | paste -sd' ')"
 is "the order of turns" "hello tagged" "$(fq peek --json | jq -r .payload | paste -sd' ')"

@@ -168,11 +168,22 @@ TEST_CASE("without the key no command is pushed, by none of all ways, and nothin
   request.runs_commands = false;
   const LeaseReply leased = answered(keyless->lease(request));
   CHECK(is_refused(keyless->steps()->push(leased.deliveries.at(0).receipt, "child", command_message())));
-  ExportedMessage exported;
-  exported.id = MessageId{1};
-  exported.tenant = "t";
-  exported.command = command_message().command;
-  CHECK(is_refused(keyless->import_messages({&exported, 1}, "elsewhere")));
+  CHECK(is_refused(keyless_engine().check_takes_commands(c.server.spool(), "push")));
+  CHECK(told_time_engine().check_takes_commands(c.server.spool(), "push").ok());
+}
+
+TEST_CASE("without the key a message with a command stays out of an import, and the others come in") {
+  Commands c;
+  const auto keyless = c.open(keyless_engine());
+  std::array<ExportedMessage, 3> messages;
+  for (size_t i = 0; i < messages.size(); ++i) messages[i].id = MessageId{i + 1}, messages[i].tenant = "t";
+  messages[1].command = command_message().command;
+  const ImportReply reply = answered(keyless->import_messages(messages, "elsewhere"));
+  REQUIRE(reply.items.size() == messages.size());
+  CHECK(reply.items[0].what == ImportResult::What::imported);
+  CHECK(reply.items[1].what == ImportResult::What::refused);
+  CHECK(reply.items[1].why.starts_with("command: commands on a server are signed"));
+  CHECK(reply.items[2].what == ImportResult::What::imported);
 }
 
 TEST_CASE("who runs messages' own commands needs the key; to others they are data") {
