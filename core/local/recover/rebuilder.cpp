@@ -185,7 +185,7 @@ Result<void> Rebuilder::build(bool alone, bool had_faults, bool lost_all) {
   FQ_TRY(files_.choose(*store, replayed.scan));
   FQ_TRY(adopt_boot(*store, replayed));
   carry_holders(*store);
-  take_over_numbers(*store, grip_.store());
+  take_over_numbers(*store, grip_.store(), !replayed.scan.damage.empty());
   store->header().phase.store(Phase::working, std::memory_order_release);
   FQ_TRY(write_first_records(*store, replayed, had_faults));
   FQ_POINT("rebuild.made");
