@@ -14,6 +14,8 @@
 // fq, below us.
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
+// fq, this room.
+#include "cli/terminal/signals.h"
 
 namespace fq::cli {
 
@@ -77,6 +79,8 @@ Result<void> replace_file(const std::string& path, std::string_view bytes) {
   if (::stat(path.c_str(), &about) != 0 && errno != ENOENT) return sys_error("open", in_quotes(path), errno);
   const std::string end = end_of_links(path);
   if (::lstat(end.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
+    // A named pipe waits for its reader to come, and a full one for it to read.
+    const LetSignalsThrough open;
     const Descriptor there(::open(end.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
     if (there.get() < 0) return sys_error("open", in_quotes(path), errno);
     return write_all(there.get(), path, bytes);

@@ -21,7 +21,7 @@ Result<void> write_new_file(const std::string& path, std::string_view bytes);
 
 /// The same, but until the bytes are on disk a file that was there stays what it was; then it is replaced. A
 /// link stays, and leads to the new file. What is not a regular file (a pipe, a device, an open file below
-/// /proc) is written to, behind what it has.
+/// /proc) is written to, behind what it has; a signal ends that wherever it waits.
 Result<void> replace_file(const std::string& path, std::string_view bytes);
 
 }  // namespace fq::cli

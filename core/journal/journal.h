@@ -68,6 +68,7 @@ struct ScanResult {
   uint64_t durable_position = 0;  // the highest that a record proves
   uint64_t records = 0;
   uint32_t number_max = 0;  // the highest file number seen, in use or ready
+  uint32_t lost_number = 0;  // the newest of files that are lost behind the last one in use; 0: none
   bool clean_end = true;    // the last file may be appended to: nothing behind its end parses as a record,
                             // and the disk gives all of it back
 };

@@ -45,6 +45,9 @@ class Scan {
   void report_missing(uint32_t number, uint64_t lost);
   void report_headless();
   void report_gaps_at_start();
+  void report_gaps_at_end();
+  bool came_meanwhile(uint32_t number) const;
+  bool is_told(uint32_t number) const;
   bool is_replaced(const ChainFile& file) const;
   void sort_others();
 
@@ -68,6 +71,7 @@ Result<ScanResult> Scan::run() {
   report_gaps_at_start();
   report_headless();
   sort_others();
+  report_gaps_at_end();
   result_.next_seq = next_seq_;
   result_.durable_position = proof_;
   result_.number_max = inventory_.number_max;
@@ -261,9 +265,7 @@ void Scan::report_gaps_at_start() {
 
 void Scan::report_headless() {
   for (const HeadlessFile& file : inventory_.headless) {
-    const bool told = std::any_of(result_.damage.begin(), result_.damage.end(),
-                                  [&](const JournalDamage& d) { return d.file_number == file.number; });
-    if (!told && file.number >= low_number_) report_missing(file.number, 0);
+    if (!is_told(file.number) && file.number >= low_number_) report_missing(file.number, 0);
   }
 }
 
@@ -293,6 +295,36 @@ void Scan::sort_others() {
         file.first_seq, file.clock,      file.header_lost, file.older_format};
     (untouched ? result_.ready : result_.stale).push_back(other);
   }
+}
+
+// Files are made one after the other, the name of each on disk before the next one is begun, and what LOW
+// lets go lies below a file in use. So no crash leaves one that is ready without the one before it.
+void Scan::report_gaps_at_end() {
+  uint32_t before = chain_.empty() ? 0 : chain_.back().key.number;
+  for (const JournalFile& ready : result_.ready) {
+    const uint32_t number = ready.key.number - 1;
+    const bool follows = number == before;
+    before = ready.key.number;
+    if (follows || came_meanwhile(number)) continue;
+    if (!is_told(number)) report_missing(number, 0);
+    result_.lost_number = number;
+  }
+  if (!chain_.empty()) return;
+  // Without a file in use, which the first one is from the beginning, what cannot be read was in use.
+  for (const HeadlessFile& file : inventory_.headless)
+    result_.lost_number = std::max(result_.lost_number, file.number);
+}
+
+// A file that is not among those that were listed, while others made some.
+bool Scan::came_meanwhile(uint32_t number) const {
+  const bool listed = std::any_of(inventory_.headless.begin(), inventory_.headless.end(),
+                                  [&](const HeadlessFile& file) { return file.number == number; });
+  return !listed && disk_.open(journal_file_name(number), OpenMode::read).ok();
+}
+
+bool Scan::is_told(uint32_t number) const {
+  return std::any_of(result_.damage.begin(), result_.damage.end(),
+                     [&](const JournalDamage& damage) { return damage.file_number == number; });
 }
 
 }  // namespace

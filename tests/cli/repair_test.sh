@@ -180,4 +180,53 @@ gives 0 '' fq push two
 is 'none is made' no "$([ -e "$queue/secret" ] && echo yes || echo no)"
 gives 0 '' fq check
 
+# A copy that lacks the newest file: the one that is ready tells of it, and the journal that goes on does.
+# lack NUMBER...: a copy without these files.
+copy=$work/copy/queues/default
+lack() {
+  rm -rf "$work/copy"; cp -a "$FQ_SPOOL" "$work/copy"
+  for n; do rm "$copy/journal/$n.fqj"; done
+}
+of_copy() { fq --spool "$work/copy" "$@"; }
+# missing NUMBER [TEXT]: is told until it is repaired, and then no more; TEXT by the rebuild, too.
+missing() {
+  gives 65 "${2-journal/$1.fqj: the file is missing}" of_copy check
+  is 'check names the file that is missing' 1 "$(grep -c "damage: journal/$1.fqj: the file is missing" "$work/out")"
+  rm "$copy/segment"
+  gives 65 "journal/$1.fqj: the file is missing" of_copy check
+  fq --spool "$work/copy" push again >"$work/ids" 2>&1
+  gives 65 '' of_copy check
+  gives 0 '' of_copy check --repair
+  gives 0 '' of_copy check
+  rm "$copy/segment"
+  gives 0 '' of_copy check
+}
+nine
+head -c 300000 /dev/urandom | fq push >/dev/null
+[ -e "$queue/journal/2.fqj" ] || fail 'a file is ready'
+lack
+gives 0 '' of_copy check
+lack 1
+missing 1
+is 'and keeps payloads of lost messages' 1 "$(find "$copy/damaged" -type f -size +200k | wc -l)"
+lack 1 2
+missing 1 "queue 'default': journal/ is empty, and all messages with it; begun anew"
+lack 1 2; rmdir "$copy/journal"
+missing 1 "queue 'default': journal/ is missing, and all messages with it; begun anew"
+# Nothing of the only file can be read.
+lack 2; truncate -s 1500 "$copy/journal/1.fqj"
+gives 65 'kept as damaged/1-0.bin' of_copy check
+is 'check goes on telling of it' 1 "$(of_copy check | grep -c 'damage: journal/1.fqj: the file is missing')"
+# Three files, and one that is ready.
+fresh
+head -c 1500000 /dev/zero | tr '\0' x | fold -w 50000 | nl -w 6 -n rz -s - | fq push --lines >/dev/null
+[ -e "$queue/journal/4.fqj" ] || fail 'there are four files'
+ready=$(find "$queue/journal" -name '*.fqj' | wc -l)
+lack $((ready - 1))
+missing $((ready - 1))
+is 'what the others hold is there' 000001 "$(of_copy peek -n 1 --json | jq -r '.payload[0:6]')"
+# A queue that was only made, or whose maker was killed, lacks nothing.
+rm -rf "$work/copy"; mkdir -p "$copy/journal" "$copy/blobs"
+is 'a queue whose maker was killed lacks nothing' 1 "$(of_copy push first 2>&1)"
+gives 0 '' of_copy check
 finish

@@ -92,6 +92,21 @@ ln -s loop "$work/loop"
 gives 69 "'$work/loop'" fq report -o "$work/loop"
 is "'-' is standard output" '<!doctype html> none' "$(cd "$work" && fq report -o - | head -c 15) $([ -e "$work/-" ] || echo none)"
 gives 74 'No space left' fq report -o /dev/full
+# A pipe that nobody has opened to read, and a full one.
+mkfifo "$work/unread"
+waits_for_reader() { grep -qE 'wait_for_partner|fifo_open|pipe_w' "/proc/$waiting/wchan"; }
+ended_at_unread() {
+  "$FQ" report -o "$work/unread" >/dev/null 2>&1 & waiting=$!
+  await waits_for_reader
+  kill -TERM $waiting
+  await eval '! kill -0 $waiting' || kill -KILL $waiting
+  wait $waiting 2>/dev/null
+}
+ended_at_unread; is 'who waits for the reader of a pipe ends by a signal' 143 $?
+exec 3<>"$work/unread"
+dd if=/dev/zero of="$work/unread" bs=4096 oflag=nonblock status=none 2>/dev/null
+ended_at_unread; is 'also where it has to read before more is written' 143 $?
+exec 3>&-
 mkdir "$work/dir"
 gives 74 "'$work/dir'" fq report -o "$work/dir"
 gives 74 "'$work/none/page.html'" fq report -o "$work/none/page.html"

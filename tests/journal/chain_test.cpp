@@ -85,6 +85,59 @@ TEST_CASE("of what LOW let go it is read again what lies right before a file tha
   CHECK(scanned.result.damage[0].file_number == 3);
 }
 
+TEST_CASE("a file that is ready without the one before it tells that the newest file is missing") {
+  ThreeFiles t;
+  t.journal.make(4);
+  SECTION("while all are there nothing is told") {
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.result.damage.empty());
+    CHECK(scanned.result.lost_number == 0);
+  }
+  SECTION("the last one in use") {
+    REQUIRE(t.disk.remove("journal/3.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(8));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 3);
+    CHECK(scanned.result.damage[0].what == "the file is missing");
+    CHECK(scanned.result.lost_number == 3);
+    REQUIRE(scanned.result.ready.size() == 1);
+  }
+  SECTION("nothing of the last one in use can be read") {
+    t.disk.put("journal/3.fqj", "mine");
+    const Scanned scanned = scan(t.disk);
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].bytes == 4);
+    CHECK(scanned.result.lost_number == 3);
+  }
+  SECTION("all that were in use") {
+    for (const char* name : {"journal/1.fqj", "journal/2.fqj", "journal/3.fqj"})
+      REQUIRE(t.disk.remove(name).ok());
+    const Scanned scanned = scan(t.disk);
+    // Those before it may have been let go.
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 3);
+    CHECK(scanned.result.lost_number == 3);
+  }
+  SECTION("one that was ready, too") {
+    t.journal.make(5);
+    REQUIRE(t.disk.remove("journal/4.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 4);
+  }
+}
+
+TEST_CASE("the first file, and nothing of it can be read, is lost and not one that was made ready") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  disk.put("journal/1.fqj", "mine");
+  const Scanned scanned = scan(disk);
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.lost_number == 1);
+}
+
 TEST_CASE("nothing of a file is read past the start of the next one") {
   FakeDisk disk;
   JournalWriter journal(disk);

@@ -14,7 +14,6 @@ namespace {
 
 constexpr uint64_t kBytes = 16 * 1024;
 const FileHeader kFirst{{1, 11}, 5};
-const FileHeader kSecond{{2, 22}, 6};
 
 size_t names(FakeDisk& disk) { return disk.list("journal").value().size(); }
 
@@ -101,13 +100,15 @@ TEST_CASE("whenever the power goes, a name means a whole file with its own heade
   for (uint64_t call = 0; call < 40; ++call)
     for (uint64_t seed = 0; seed < 8; ++seed) {
       FakeDisk disk = empty_disk();
-      REQUIRE(make_journal_file(disk, kFirst, kBytes).ok());
+      JournalWriter journal(disk);
+      journal.make(1).make(2).use(1).push("old").use(2).low(2);
+      const FileKey third = JournalWriter::key_of(3);
       disk.fail_at(disk.call_count() + call, EIO, true);
-      (void)recycle_journal_file(disk, 1, kSecond);
+      (void)recycle_journal_file(disk, 1, {third, 6});
       disk.heal();
       FakeDisk after = disk.crash(seed);
-      for (const FileHeader& header : {kFirst, kSecond}) {
-        const auto file = open_journal_file(after, header.key);
+      for (const FileKey& key : {JournalWriter::key_of(1), third}) {
+        const auto file = open_journal_file(after, key);
         if (file.ok()) CHECK(file.value() != nullptr);
         if (!file.ok()) CHECK(file.error().sys == ENOENT);
       }

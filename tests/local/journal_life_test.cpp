@@ -47,6 +47,38 @@ TEST_CASE("ids go on after the loss of the segment and are never given twice") {
   }
 }
 
+TEST_CASE("ids are never given twice where the files that tell their limit are lost") {
+  SpoolFixture q;
+  // The limit stands in the first file, and in what is opened after each of its steps.
+  const std::string payload(50'000, 'p');
+  while (q.journal_files().size() < 4) q.push(payload);
+  uint64_t last = 0;
+  for (int i = 0; i < 3; ++i) last = q.push("lazy", Durability::lazy);
+  const uint64_t serial = q.lease().receipt.parts()->serial;
+  const int newest = q.journal_files().rbegin()->first;
+  const auto lose = [&](int number) {
+    std::filesystem::remove(q.path("journal/" + std::to_string(number) + ".fqj"));
+  };
+  SECTION("the first one") { lose(1); }
+  SECTION("the last one in use") { lose(newest - 1); }
+  SECTION("both") {
+    lose(1);
+    lose(newest - 1);
+  }
+  SECTION("all but the one that is ready") {
+    for (int number = 1; number < newest; ++number) lose(number);
+  }
+  SECTION("all, beside a payload that is left") {
+    last = q.push(std::string(100'000, 'b'));
+    for (int number = 1; number <= newest; ++number) lose(number);
+  }
+  q.lose_segment();
+  CHECK(q.push("next") > last + 100'000);
+  const LeaseReply leased = q.lease_from(q.door(), {});
+  REQUIRE(leased.deliveries.size() == 1);
+  CHECK(leased.deliveries[0].receipt.parts()->serial > serial + 100'000);
+}
+
 TEST_CASE("a lazy push behind a durable one, and a durable one behind lazy ones, are served in order") {
   SpoolFixture q;
   q.push("1", Durability::lazy);

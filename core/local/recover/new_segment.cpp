@@ -96,7 +96,7 @@ Result<std::unique_ptr<Store>> make_segment(const Grip& grip, const LockIdentity
   return store;
 }
 
-void take_over_numbers(Store& store, const Store* from) {
+void take_over_numbers(Store& store, const Store* from, bool records_lost) {
   SegmentHeader& header = store.header();
   Txn txn = store.begin();
   const SegmentHeader* old = from == nullptr ? nullptr : &from->header();
@@ -106,9 +106,11 @@ void take_over_numbers(Store& store, const Store* from) {
     txn.set(header.next_id, old->next_id);
     txn.set(header.next_serial, old->next_serial);
   } else {
-    // Ids below the limit may have been given out by pushes that never reached the disk.
-    txn.set(header.next_id, std::max<uint64_t>(header.next_id, header.id_limit));
-    txn.set(header.next_serial, std::max<uint64_t>(header.next_serial, header.serial_limit));
+    // Ids below the limit may have been given out by pushes that never reached the disk; where records are
+    // lost, below the next limit too, which was to be a step further on at most.
+    const uint64_t ahead = records_lost ? kLimitStep : 0;
+    txn.set(header.next_id, std::max<uint64_t>(header.next_id, header.id_limit) + ahead);
+    txn.set(header.next_serial, std::max<uint64_t>(header.next_serial, header.serial_limit) + ahead);
   }
   txn.commit();
 }

@@ -18,7 +18,8 @@ Result<void> grow_alone(Store& store, const Need& need);
 Result<std::unique_ptr<Store>> make_segment(const Grip& grip, const LockIdentity& identity);
 
 /// Those of the next message and delivery. `from`: what is left of the one before; none: nothing.
-void take_over_numbers(Store& store, const Store* from);
+/// `records_lost`: what told of a limit may be among them.
+void take_over_numbers(Store& store, const Store* from, bool records_lost);
 
 /// Nothing of that name is left.
 Result<void> remove_segment(Disk& disk, std::string_view name);

@@ -57,6 +57,12 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
   return file.sync_all();
 }
 
+/// Not behind a file of another queue, say, whose number the table cannot reach.
+bool has_lost_newest(const SegmentHeader& header, const ScanResult& scan) {
+  if (scan.lost_number == 0 || scan.files.empty()) return scan.lost_number != 0;
+  return scan.lost_number - header.oldest_file < kJournalFilesMax - 2;
+}
+
 }  // namespace
 
 Result<void> RebuildFiles::set_aside(uint32_t number, std::string what) {
@@ -111,6 +117,35 @@ Result<void> RebuildFiles::make_file(const FileKey& key) {
   return make_journal_file(disk(), header, kYoungFileBytes);
 }
 
+/// The numbers of files that are lost behind the last one in use stay theirs, with a stretch of the stream:
+/// what opens the next file names the newest of them as the one before, by which the journal tells of the
+/// loss from now on, as of one in its midst.
+void RebuildFiles::pass_over(Store& store, const ScanResult& scan) {
+  SegmentHeader& header = store.header();
+  JournalTable table(header);
+  Txn txn = store.begin();
+  if (scan.files.empty()) {
+    // Of those before it nobody knows whether they were needed still.
+    txn.set(header.newest_file, scan.lost_number - 1);
+    table.add_ready(txn, {scan.lost_number, 0}, 0);
+    txn.set(table.slot(scan.lost_number).start, 0);
+    txn.set(header.oldest_file, scan.lost_number);
+    txn.set(header.current_file, scan.lost_number);
+  }
+  while (header.current_file < scan.lost_number) {
+    table.add_ready(txn, {header.newest_file + 1, 0}, 0);
+    table.open_next(txn);
+  }
+  const uint64_t end = header.tail + kRecordAlign;
+  txn.set(header.tail, end);
+  txn.set(header.applied_end, end);
+  txn.set(header.servable_end, end);
+  txn.commit();
+  header.committed_end.store(end, std::memory_order_release);
+  header.ring_start.store(end, std::memory_order_release);
+  header.durable_end.store(end, std::memory_order_release);
+}
+
 Result<void> RebuildFiles::choose(Store& store, const ScanResult& scan) {
   SegmentHeader& header = store.header();
   JournalTable table(header);
@@ -120,7 +155,8 @@ Result<void> RebuildFiles::choose(Store& store, const ScanResult& scan) {
     FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(disk(), file.key));
     if (opened != nullptr) FQ_TRY(write_again(*opened, file, scan.durable_position));
   }
-  uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
+  if (has_lost_newest(header, scan)) pass_over(store, scan);
+  uint32_t newest = header.current_file;
   const uint32_t last_used = newest;
   for (const JournalFile& file : scan.ready) {
     if (file.key.number == newest + 1) {
@@ -160,7 +196,7 @@ Result<void> RebuildFiles::choose(Store& store, const ScanResult& scan) {
   Txn txn = store.begin();
   if (go_on) {
     txn.set(table.slot(header.current_file).state, FileState::current);
-  } else if (scan.files.empty()) {
+  } else if (last_used == 0) {
     JournalSlot& first = table.slot(header.newest_file);
     txn.set(first.start, 0);
     txn.set(first.state, FileState::current);

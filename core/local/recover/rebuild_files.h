@@ -20,6 +20,7 @@ class RebuildFiles : private Gripping {
 
  private:
   Result<void> set_aside(uint32_t number, std::string what);
+  static void pass_over(Store& store, const ScanResult& scan);
   Result<void> make_file(const FileKey& key);
 };
 

@@ -28,6 +28,23 @@ void hash_keys_with(Store& store, const KeySecret& secret) {
   txn.commit();
 }
 
+/// Whether something is there that comes into a queue only when it has been made.
+bool has_traces(Disk& queue) {
+  for (const char* name : {"segment", "secret", "policy", "running", "calls"})
+    if (queue.open(name, OpenMode::read).ok()) return true;
+  for (const char* name : {"blobs", "output", "ended", "damaged"}) {
+    const Result<std::vector<std::string>> below = queue.list(name);
+    if (below.ok() && !below->empty()) return true;
+  }
+  return false;
+}
+
+/// As of a file in the midst: in the journal that is begun anew, too.
+void tell_lost_journal(ScanResult& scan) {
+  scan.lost_number = 1;
+  scan.damage.push_back({scan.lost_number, 0, 0, 0, "the file is missing"});
+}
+
 }  // namespace
 
 Result<void> Rebuilder::rebuild() {
@@ -62,9 +79,7 @@ Result<void> Rebuilder::rebuild_locked() {
   if (found == Found::usable) return {};
   // Before anything is changed: it belongs to an fq that knows more.
   FQ_TRY(check_formats(disk()));
-  const Result<std::vector<std::string>> files = disk().list("journal");
-  if (has_identity && !files.ok() && files.error().sys == ENOENT)
-    notice(object() + ": journal/ is missing, and all messages with it; begun anew");
+  const bool lost_all = has_lost_journal(has_identity);
   FQ_TRY(check_place(location().spool, disk()));
   FQ_TRY_SET(const bool alone, prove_alone(found));
   // What one with faults knew of lost records that show as no damage is gone with it.
@@ -78,12 +93,25 @@ Result<void> Rebuilder::rebuild_locked() {
     if (!retired.ok()) notice(retired.error().text);
   }
   const bool is_new = grip_.may_create() && alone && is_unmade(disk());
-  Result<void> built = build(alone, had_faults);
+  Result<void> built = build(alone, had_faults, lost_all);
   if (!built.ok()) return is_new ? take_back(std::move(built).error()) : std::move(built).error();
   // Shared again before anybody can see that we were alone; `rebuild` keeps other rebuilders out.
   FQ_TRY_SET(const bool shared, lock_file().lock(LockFile::Mode::shared, kRebuildWaitMs));
   FQ_ASSERT(shared);
   return {};
+}
+
+/// Whether there is no file of the journal where one was. A queue that is being made has its first file
+/// before anything else is in it, and the directory of that before its lock.
+bool Rebuilder::has_lost_journal(bool has_identity) {
+  const Result<std::vector<std::string>> names = disk().list("journal");
+  const bool is_gone = !names.ok() && names.error().sys == ENOENT;
+  const bool is_empty = names.ok() && names->empty();
+  if (!is_gone && !is_empty) return false;
+  if (!has_traces(disk()) && !(is_gone && has_identity)) return false;
+  notice(object() + ": journal/ is " + (is_gone ? "missing" : "empty") +
+         ", and all messages with it; begun anew");
+  return true;
 }
 
 /// A queue that is half made would be in the way of whoever goes through all of them.
@@ -129,7 +157,7 @@ Result<bool> Rebuilder::prove_alone(Found found) {
       0};
 }
 
-Result<void> Rebuilder::build(bool alone, bool had_faults) {
+Result<void> Rebuilder::build(bool alone, bool had_faults, bool lost_all) {
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file().read(identity));
   if (!has_identity) {
@@ -147,7 +175,8 @@ Result<void> Rebuilder::build(bool alone, bool had_faults) {
   FQ_TRY_SET(const KeySecret kept, take_secret(disk()));
   const KeySecret secret = kept.is_there() ? kept : draw_secret();
   hash_keys_with(*store, secret);
-  FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *store, holes_));
+  FQ_TRY_SET(Replayed replayed, replay_journal(disk(), *store, holes_));
+  if (lost_all) tell_lost_journal(replayed.scan);
   if (!kept.is_there()) FQ_TRY(begin_secret_anew(*store, secret));
   FQ_POINT("rebuild.replayed");
   rescue_.tell_unsaved(store->header().tail);
@@ -156,7 +185,7 @@ Result<void> Rebuilder::build(bool alone, bool had_faults) {
   FQ_TRY(files_.choose(*store, replayed.scan));
   FQ_TRY(adopt_boot(*store, replayed));
   carry_holders(*store);
-  take_over_numbers(*store, grip_.store());
+  take_over_numbers(*store, grip_.store(), !replayed.scan.damage.empty());
   store->header().phase.store(Phase::working, std::memory_order_release);
   FQ_TRY(write_first_records(*store, replayed, had_faults));
   FQ_POINT("rebuild.made");
@@ -238,7 +267,7 @@ Result<void> Rebuilder::write_first_records(Store& store, const Replayed& replay
     txn.set(header.id_limit_pending, header.id_limit);
     txn.set(header.serial_limit_pending, header.serial_limit);
     const bool is_damaged = had_faults || !replayed.scan.damage.empty();
-    if (!replayed.scan.files.empty()) LooseBlobs(header).begin(txn, is_damaged);
+    if (is_damaged || !replayed.scan.files.empty()) LooseBlobs(header).begin(txn, is_damaged);
     txn.commit();
     gate.stream().publish();
     end = header.tail;

@@ -29,8 +29,9 @@ class Rebuilder : private Gripping {
   Result<bool> prove_alone(Found found);
   /// Needs: nobody else is attached, and nothing was in the queue.
   Error take_back(Error why);
-  /// `had_faults`: the segment that this one replaces.
-  Result<void> build(bool alone, bool had_faults);
+  bool has_lost_journal(bool has_identity);
+  /// `had_faults`: the segment that this one replaces. `lost_all`: the journal had a file, and has none.
+  Result<void> build(bool alone, bool had_faults, bool lost_all);
   Result<void> begin_secret_anew(Store& store, const KeySecret& secret);
   Result<void> adopt_boot(Store& store, const Replayed& replayed);
   static void carry_holders(Store& store);

@@ -102,7 +102,7 @@ Result<std::unique_ptr<Store>> SmallerSegment::build(const LockIdentity& identit
   FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *store, Holes::refused));
   if (!is_same_queue(*store, replayed)) return std::unique_ptr<Store>();
   carry_files(*store);
-  take_over_numbers(*store, grip_.store());
+  take_over_numbers(*store, grip_.store(), false);
   FQ_TRY(grow_alone(*store, Need{.messages = old.schedule.outcome_count}));
   Txn txn = store->begin();
   store->schedule().past().take_over(txn, grip_.store()->schedule().past());
