@@ -277,7 +277,7 @@ TEST_CASE("a queue whose server has forgotten what is fixed of it is there, and 
   CHECK(all_keys(c.cluster, c.prefix).empty());
 }
 
-TEST_CASE("of those who find it forgotten at once, each finds the queue") {
+TEST_CASE("of those who find it forgotten at once, each finds the queue", "[threads]") {
   Copied c(4);
   for (int round = 0; round < 20; ++round) {
     c.at(c.meta(), {"DEL", c.meta()});

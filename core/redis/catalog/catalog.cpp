@@ -129,10 +129,8 @@ Result<std::optional<QueueEntry>> Catalog::entry_of(const std::string& queue, co
 
 Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, uint32_t shards) {
   FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
-  // With what is fixed of it, so that it hangs on one server only.
-  const bool is_beside = shards == 1 && is_cluster;
-  std::vector<std::string> places =
-      is_beside ? std::vector{home_place(queue)} : spread_shard_places(queue, shards);
+  std::vector<std::string> places = spread_shard_places(queue, shards);
+  if (shards == 1 && is_cluster) places = {home_place(queue)};  // so it hangs on one server only
   for (bool is_free = false; !is_free;) {
     std::vector<std::vector<std::string>> commands;
     for (const std::string& place : places) commands.push_back({"EXISTS", tag_at(place) + "h"});
