@@ -52,12 +52,6 @@ std::vector<std::string> Catalog::tags_in(const std::string& places) const {
   return tags;
 }
 
-/// On a cluster as many as a hundred servers can share, elsewhere one, which is exact in everything.
-Result<uint32_t> Catalog::usual_shards() {
-  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
-  return is_cluster ? kShardsOfCluster : 1;
-}
-
 /// With a rename that was broken off brought to its end.
 Result<Fixed> Catalog::meta_of(const std::string& queue) {
   FQ_TRY_SET(Fixed meta, meta_.read(queue));
@@ -127,10 +121,7 @@ Result<std::optional<QueueEntry>> Catalog::entry_of(const std::string& queue, co
   return std::optional(std::move(entry));
 }
 
-Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, uint32_t shards) {
-  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
-  std::vector<std::string> places = spread_shard_places(queue, shards);
-  if (shards == 1 && is_cluster) places = {home_place(queue)};  // so it hangs on one server only
+Result<std::vector<std::string>> Catalog::free_places(std::vector<std::string> places) {
   for (bool is_free = false; !is_free;) {
     std::vector<std::vector<std::string>> commands;
     for (const std::string& place : places) commands.push_back({"EXISTS", tag_at(place) + "h"});
@@ -169,12 +160,14 @@ Result<void> Catalog::make_roots(const std::vector<std::string>& tags, const std
 
 /// True: it was not there.
 Result<bool> Catalog::make_meta(const std::string& queue, const CreateOptions& options) {
-  FQ_TRY_SET(const uint32_t usual, usual_shards());
-  const uint32_t shards = options.shards.value_or(usual);
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  // On a cluster as many as a hundred servers can share, elsewhere one, which is exact in everything.
+  const uint32_t shards = options.shards.value_or(is_cluster ? kShardsOfCluster : 1);
   const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_spread();
   const std::string events_ms = std::to_string(options.events_ms.value_or(kEventsMsUsual));
   FQ_TRY_SET(const std::string mark, new_mark());
-  FQ_TRY_SET(const std::vector<std::string> free, free_places(queue, shards));
+  FQ_TRY_SET(const std::vector<std::string> free,
+             free_places(spread_shard_places(queue, shards, is_cluster)));
   const std::string places = joined_places(free);
   std::vector<std::string_view> fields = {"schema", kSchema, "shards", count, "mark", mark, "places", places};
   if (shards > 1) fields.insert(fields.end(), {"spread", spread});

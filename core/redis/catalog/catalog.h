@@ -46,9 +46,8 @@ class Catalog {
   std::string tag_at(const std::string& place) const;
   /// Of what the servers have of the shards of a queue; empty: it cannot be read.
   std::vector<std::string> tags_in(const std::string& places) const;
-  /// At which no keys are, not even those of a queue that has another name by now.
-  Result<std::vector<std::string>> free_places(const std::string& queue, uint32_t shards);
-  Result<uint32_t> usual_shards();
+  /// Others instead of those at which keys are, which may be of a queue that has another name by now.
+  Result<std::vector<std::string>> free_places(std::vector<std::string> places);
   /// To the server that has the first word's operand. A refusal is an Error.
   Result<Reply> call(Words words) { return access_.link->call(words[1], words); }
   /// If it is there; who asks a second time finds it gone.

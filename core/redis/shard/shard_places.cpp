@@ -31,10 +31,6 @@ std::string other_shard_place(const std::string& place) {
   return place_in_slot(place.substr(0, place.rfind(':') + 1), slot_of(place), std::random_device{}());
 }
 
-std::string home_place(const std::string& queue) {
-  return place_in_slot(front_of(queue, 0), slot_of(queue), 0);
-}
-
 /// Anybody finds the same.
 std::array<std::string, 2> copy_places(const std::string& queue) {
   const uint64_t home = slot_of(queue);
@@ -42,7 +38,8 @@ std::array<std::string, 2> copy_places(const std::string& queue) {
           place_in_slot(queue + ":c2:", (home + 2 * kSlots / 3) % kSlots, 0)};
 }
 
-std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards) {
+std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards, bool is_cluster) {
+  if (shards == 1 && is_cluster) return {place_in_slot(front_of(queue, 0), slot_of(queue), 0)};
   if (shards == 1) return {front_of(queue, 0) + "0"};
   std::vector<std::string> places;
   for (uint64_t shard = 0; shard < shards; ++shard)

@@ -12,11 +12,9 @@
 
 namespace fq {
 
-/// Of all shards of a queue.
-std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards);
-
-/// Of its only shard on a cluster: in the slot to which its name leads.
-std::string home_place(const std::string& queue);
+/// Of all shards of a queue. The only one of a queue on a cluster lies in the slot to which its name leads:
+/// so it hangs on one server.
+std::vector<std::string> spread_shard_places(const std::string& queue, uint64_t shards, bool is_cluster);
 
 /// Of copies of what is fixed of it, by its name alone: as far from there and from each other as can be.
 std::array<std::string, 2> copy_places(const std::string& queue);
