@@ -63,7 +63,7 @@ std::string human_of(const std::vector<DoctorRow>& rows) {
 }
 
 /// Whoever asks all queues waits for it once for each that has something there.
-bool is_server_away(const std::vector<DoctorRow>& rows) {
+bool is_any_server_faulty(const std::vector<DoctorRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const DoctorRow& row) {
     return row.about == "server" && row.health == Health::fault;
   });
@@ -73,7 +73,7 @@ bool is_server_away(const std::vector<DoctorRow>& rows) {
 DoctorRow policy_row(const Location& location, bool asks_queues) {
   const Result<void> usable = asks_queues ? check_policy(location) : check_policy_alone(location);
   if (usable && !asks_queues)
-    return {"fq.toml", "valid by itself; queues are not asked while a server is away", Health::ok, ""};
+    return {"fq.toml", "valid by itself; queues are not asked while a server cannot be", Health::ok, ""};
   if (usable) return {"fq.toml", "valid", Health::ok, ""};
   const bool is_its_fault = scheme_of(location.spool).empty() || is_policy_fault(usable.error());
   if (!is_its_fault) return {"fq.toml", "not known: " + usable.error().text, Health::fault, ""};
@@ -86,7 +86,7 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
   if (session.queue_named()) queue = session.queue_name();
   std::vector<DoctorRow> found = examine(session.spool(), queue);
   std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""},
-                                 policy_row(session.location(), !is_server_away(found))};
+                                 policy_row(session.location(), !is_any_server_faulty(found))};
   std::move(found.begin(), found.end(), std::back_inserter(rows));
   Health worst = Health::ok;
   for (const DoctorRow& row : rows) worst = std::max(worst, row.health);

@@ -29,8 +29,11 @@ void AwayList::note(const std::string& queue, uint32_t shard, Part part, uint32_
 }
 
 bool AwayList::is_any_lost() const {
-  return std::any_of(queues_.begin(), queues_.end(),
-                     [](const auto& queue) { return !text_of(queue.second, true).empty(); });
+  const auto has_lost = [](const auto& queue) {
+    const auto& parts = queue.second.by_shard;
+    return std::any_of(parts.begin(), parts.end(), [](const auto& each) { return each.second.is_lost; });
+  };
+  return std::any_of(queues_.begin(), queues_.end(), has_lost);
 }
 
 size_t AwayList::count() const {

@@ -1,5 +1,5 @@
-// command_check - what a command must be to be run as it stands, whichever way it comes into a queue; and who
-// can put one there.
+// command_check - what a command must be to be run as it stands, whichever way it comes into a queue; and
+// whether this process can put one there.
 #pragma once
 
 // System.

@@ -211,6 +211,9 @@ missing 1
 is 'and keeps payloads of lost messages' 1 "$(find "$copy/damaged" -type f -size +200k | wc -l)"
 lack 1 2
 missing 1 "queue 'default': journal/ is empty, and all messages with it; begun anew"
+# Nor is what a rebuild leaves that was killed while it made its first file a journal.
+lack 1 2; : >"$copy/journal/new-2.tmp"; : >"$copy/journal/README"
+missing 1 "queue 'default': journal/ is empty, and all messages with it; begun anew"
 lack 1 2; rmdir "$copy/journal"
 missing 1 "queue 'default': journal/ is missing, and all messages with it; begun anew"
 # Nothing of the only file can be read.

@@ -94,7 +94,7 @@ is "'-' is standard output" '<!doctype html> none' "$(cd "$work" && fq report -o
 gives 74 'No space left' fq report -o /dev/full
 # A pipe that nobody has opened to read, and a full one.
 mkfifo "$work/unread"
-waits_for_reader() { grep -qE 'wait_for_partner|fifo_open|pipe_w' "/proc/$waiting/wchan"; }
+waits_for_reader() { [ "$(cut -d' ' -f2,3 "/proc/$waiting/stat")" = '(fq) S' ]; }
 ended_at_unread() {
   "$FQ" report -o "$work/unread" >/dev/null 2>&1 & waiting=$!
   await waits_for_reader

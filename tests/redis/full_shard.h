@@ -185,7 +185,7 @@ class FullShard {
     std::map<uint32_t, std::string> name_in;
     for (int i = 0;; ++i) {
       const std::string name = "q" + std::to_string(i);
-      const auto [found, is_new] = name_in.emplace(slot_of("{" + name + ":0:0}"), name);
+      const auto [found, is_new] = name_in.emplace(slot_of(name), name);
       if (!is_new) return {found->second, name};
     }
   }

@@ -56,7 +56,7 @@ TEST_CASE("what only a dead server had is lost, as its level said: not what a re
 
   cluster.node(master).kill();
   cluster.node(replica).go_on();
-  const auto later = s.another();
+  const auto later = s.another_at_last();
   push_at_last(*later, "t");
   CHECK(cluster.owner_of(tag) == replica);
   const std::set<std::string> served = served_to(*later);
@@ -126,7 +126,7 @@ TEST_CASE(
 
   cluster.node(master).kill();
   cluster.node(replica).go_on();
-  const auto later = s.another();
+  const auto later = s.another_at_last();
   push_at_last(*later, "t");
   std::set<std::string> served = served_to(*later);
   CHECK(served.count("kept") == 1);

@@ -9,6 +9,7 @@
 #include <vector>
 // Tests.
 #include "tests/redis/sharded_fixture.h"
+#include "tests/redis/waiter.h"
 
 namespace fq::test {
 
@@ -79,6 +80,17 @@ struct OnCluster {
   OnCluster(const OnCluster&) = delete;
   OnCluster& operator=(const OnCluster&) = delete;
   std::unique_ptr<Queue> another() const { return answered(real_time_engine().open(location, {})); }
+  /// Opened once a replica has taken over: what is fixed of a queue of one shard may have been on a dead
+  /// server.
+  std::unique_ptr<Queue> another_at_last() const {
+    std::unique_ptr<Queue> opened;
+    wait_until([&] {
+      Result<std::unique_ptr<Queue>> found = real_time_engine().open(location, {});
+      if (found) opened = std::move(found).value();
+      return opened != nullptr;
+    });
+    return opened;
+  }
   std::string meta_key() const { return "fq1:" + prefix + ":{default}:meta"; }
   std::vector<std::string> tags() const { return tags_on(cluster, prefix); }
   /// Of the shard that an account has.

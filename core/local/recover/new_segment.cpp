@@ -107,7 +107,7 @@ void take_over_numbers(Store& store, const Store* from, bool records_lost) {
     txn.set(header.next_serial, old->next_serial);
   } else {
     // Ids below the limit may have been given out by pushes that never reached the disk; where records are
-    // lost, below the next limit too, which was to be a step further on at most.
+    // lost, below the next limit too, if one is lost with them.
     const uint64_t ahead = records_lost ? kLimitStep : 0;
     txn.set(header.next_id, std::max<uint64_t>(header.next_id, header.id_limit) + ahead);
     txn.set(header.next_serial, std::max<uint64_t>(header.next_serial, header.serial_limit) + ahead);

@@ -59,8 +59,9 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
 
 /// Not behind a file of another queue, say, whose number the table cannot reach.
 bool has_lost_newest(const SegmentHeader& header, const ScanResult& scan) {
-  if (scan.lost_number == 0 || scan.files.empty()) return scan.lost_number != 0;
-  return scan.lost_number - header.oldest_file < kJournalFilesMax - 2;
+  if (scan.lost_number == 0) return false;
+  if (scan.files.empty()) return true;
+  return scan.lost_number - header.oldest_file < kJournalFilesMax - 2;  // of it, the next one, and one more
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/base/disk/disk_full.h"
 #include "core/base/fault_point.h"
 #include "core/journal/chain.h"
+#include "core/journal/journal_name.h"
 // fq, this room.
 #include "core/local/flush/flush.h"
 #include "core/local/files/queue_mark.h"
@@ -39,7 +40,8 @@ bool has_traces(Disk& queue) {
   return false;
 }
 
-/// As of a file in the midst: in the journal that is begun anew, too.
+/// As of a file in the midst: in the journal that is begun anew, too. How the lost ones were numbered nobody
+/// knows.
 void tell_lost_journal(ScanResult& scan) {
   scan.lost_number = 1;
   scan.damage.push_back({scan.lost_number, 0, 0, 0, "the file is missing"});
@@ -106,7 +108,10 @@ Result<void> Rebuilder::rebuild_locked() {
 bool Rebuilder::has_lost_journal(bool has_identity) {
   const Result<std::vector<std::string>> names = disk().list("journal");
   const bool is_gone = !names.ok() && names.error().sys == ENOENT;
-  const bool is_empty = names.ok() && names->empty();
+  // What is left of a file that was being made, or is somebody else's, is none.
+  const bool is_empty = names.ok() && std::none_of(names->begin(), names->end(), [](const std::string& name) {
+                          return parse_journal_name(name).has_value();
+                        });
   if (!is_gone && !is_empty) return false;
   if (!has_traces(disk()) && !(is_gone && has_identity)) return false;
   notice(object() + ": journal/ is " + (is_gone ? "missing" : "empty") +
@@ -169,8 +174,9 @@ Result<void> Rebuilder::build(bool alone, bool had_faults, bool lost_all) {
   }
   ++identity.generation;
   FQ_TRY(lock_file().write(identity));
-  // Nobody needs the old segment: on a full disk its room is what the new one is made of.
-  if (alone && grip_.store() == nullptr) FQ_TRY(remove_segment(disk(), "segment"));
+  // Nobody needs the old segment: on a full disk its room is what the new one is made of. But it may be all
+  // that shows that there was a journal.
+  if (alone && !lost_all && grip_.store() == nullptr) FQ_TRY(remove_segment(disk(), "segment"));
   FQ_TRY_SET(std::unique_ptr<Store> store, make_segment(grip_, identity));
   FQ_TRY_SET(const KeySecret kept, take_secret(disk()));
   const KeySecret secret = kept.is_there() ? kept : draw_secret();

@@ -82,8 +82,8 @@ void Shards::note_away(size_t shard, const Error& error) {
   const size_t colon = error.text.find(": ");
   const bool has_front = colon != std::string::npos;
   std::string why = has_front ? error.text.substr(colon + 2) : error.text;
-  const bool is_lost = says_lost_root(error);  // that begins with the queue, and then names the server
-  std::string server = is_lost ? why.substr(0, why.find(' ')) : has_front ? error.text.substr(0, colon) : "";
+  const bool is_lost = says_lost_root(error);
+  std::string server = is_lost ? server_of_lost_root(error) : has_front ? error.text.substr(0, colon) : "";
   if (why.starts_with(kUnreachable)) why.erase(0, kUnreachable.size());
   AwayList::Part part{std::move(server), std::move(why), is_lost};
   AwayList* const list = is_attended_ ? &away_ : access_.away;

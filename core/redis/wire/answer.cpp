@@ -184,6 +184,13 @@ bool says_lost_root(const Error& error) {
   return error.kind == ErrorKind::unusable && error.text.find(kLostKey) != std::string::npos;
 }
 
+/// Behind the queue: see of_queue().
+std::string server_of_lost_root(const Error& error) {
+  const std::string_view text = std::string_view(error.text).substr(0, error.text.find(kLostKey));
+  const size_t colon = text.find("': ");
+  return std::string(colon == std::string_view::npos ? text : text.substr(colon + 3));
+}
+
 bool says_full(const Error& error) {
   return error.kind == ErrorKind::later && error.text.ends_with(kWhenDone);
 }

@@ -25,6 +25,8 @@ bool says_missing(const Error& error);
 /// part of it.
 Error lost_root(Error missing, const std::string& root, const std::string& queue);
 bool says_lost_root(const Error& error);
+/// Which server that is.
+std::string server_of_lost_root(const Error& error);
 
 /// The server is there and answers soon: it loads its data, or runs somebody's script.
 bool says_occupied(const Error& error);
