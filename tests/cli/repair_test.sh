@@ -209,7 +209,8 @@ gives 0 '' of_copy check
 lack 1
 missing 1
 lack 1
-gives 0 'journal/1.fqj: the file is missing' of_copy check --repair
+gives 65 'journal/1.fqj: the file is missing' of_copy check
+gives 0 '' of_copy compact
 is 'and keeps payloads of lost messages' 1 "$(find "$copy/damaged" -type f -size +200k | wc -l)"
 lack 1 2
 missing 1 "queue 'default': journal/ is empty, and all messages with it; begun anew"
