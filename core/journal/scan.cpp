@@ -8,6 +8,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, this room.
 #include "core/journal/chain.h"
 #include "core/journal/file_records.h"
@@ -315,11 +316,14 @@ void Scan::report_gaps_at_end() {
     result_.lost_number = std::max(result_.lost_number, file.number);
 }
 
-// A file that is not among those that were listed, while others made some.
+// A file that is not among those that were listed, while others made some. One that is there and cannot be
+// opened is not missing, either.
 bool Scan::came_meanwhile(uint32_t number) const {
   const bool listed = std::any_of(inventory_.headless.begin(), inventory_.headless.end(),
                                   [&](const HeadlessFile& file) { return file.number == number; });
-  return !listed && disk_.open(journal_file_name(number), OpenMode::read).ok();
+  if (listed) return false;
+  const auto opened = disk_.open(journal_file_name(number), OpenMode::read);
+  return opened.ok() || opened.error().sys != ENOENT;
 }
 
 bool Scan::is_told(uint32_t number) const {
