@@ -36,12 +36,6 @@ bool AwayList::is_any_lost() const {
   return std::any_of(queues_.begin(), queues_.end(), has_lost);
 }
 
-size_t AwayList::count() const {
-  size_t count = 0;
-  for (const auto& [name, parts] : queues_) count += parts.by_shard.size();
-  return count;
-}
-
 std::vector<std::string> AwayList::texts() const {
   std::vector<std::string> texts;
   for (const auto& [name, parts] : queues_) {

@@ -3,7 +3,6 @@
 #pragma once
 
 // System.
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -28,8 +27,6 @@ class AwayList {
 
   bool is_empty() const { return queues_.empty(); }
   bool is_any_lost() const;
-  /// Of all queues.
-  size_t count() const;
   /// By name.
   const std::map<std::string, Parts>& queues() const { return queues_; }
   /// Of each queue: "queue 'mail': 4 of 64 shards cannot be reached (SERVER: WHY)", "cannot be served (WHY)",

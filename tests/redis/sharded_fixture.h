@@ -37,6 +37,13 @@ inline std::string tag_of(const TestServer& server, uint64_t shard) {
   return "fq1:fq:{" + places_in(places.text).at(shard) + "}:";
 }
 
+/// Of all queues.
+inline size_t parts_in(const AwayList& away) {
+  size_t count = 0;
+  for (const auto& [queue, parts] : away.queues()) count += parts.by_shard.size();
+  return count;
+}
+
 inline uint64_t shard_of(MessageId id) { return number(id) % 1024; }
 
 /// An account that lies in this shard; nothing of it is left to take.
