@@ -303,7 +303,7 @@ class CrowdedLife {
 struct Slower {
   Slower(const Pace& young, const Pace& old)
       : steps(static_cast<double>(old.steps) / static_cast<double>(young.steps)),
-        time(old.processor_s / young.processor_s) {}
+        time(old.floors / young.floors) {}
   double steps, time;
 };
 
