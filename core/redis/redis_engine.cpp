@@ -63,7 +63,7 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   access.spool = spool;
   access.guard_program = guard_program_;
   access.library = &library_;
-  access.link = std::make_shared<ServerLink>(access.place, access.password);
+  access.link = idle_.take(spool, access.place, access.password);
   if (command_key_ == nullptr) return access;
   FQ_TRY_SET(std::string key, command_key_());
   if (!key.empty()) access.command_key = std::make_shared<const CommandKey>(std::move(key));

@@ -5,6 +5,7 @@
 #include "core/base/descriptor.h"
 #include "core/engine/engine.h"
 // fq, this room.
+#include "core/redis/shard/idle_link.h"
 #include "core/redis/shard/library.h"
 #include "core/redis/shard/shard.h"
 
@@ -59,6 +60,7 @@ class RedisEngine final : public Engine {
   Secret command_key_;
   const char* guard_program_;
   bool told_time_;
+  mutable IdleLink idle_;  // of one engine, which is the same for all of a program
 };
 
 }  // namespace fq

@@ -152,4 +152,38 @@ TEST_CASE("who is back before it was told that it is away is not told to be") {
   CHECK(s.queue->take_notices().empty());
 }
 
+TEST_CASE("who asks queue after queue waits for a server that hangs once, and not for each of them") {
+  TestCluster cluster(3);
+  give_nobody_up(cluster);
+  const std::string spool = cluster.spool("?prefix=many&connect=1s&timeout=1s");
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back("q" + std::to_string(i));
+  for (const std::string& name : names) {
+    CreateOptions options;
+    options.shards = 1;
+    REQUIRE(answered(real_time_engine().create({spool, name}, options)));
+  }
+  const auto look = [&](const std::string& name) {
+    const auto queue = real_time_engine().open({spool, name}, {});
+    return queue.ok() && (*queue)->stats(StatsRequest{}).ok();
+  };
+  const size_t victim = cluster.owner_of("fq1:many:{q0}:meta");
+  const auto elsewhere =
+      static_cast<size_t>(std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+        return cluster.owner_of("fq1:many:{" + name + "}:meta") != victim;
+      }));
+  REQUIRE(elsewhere > 0);
+  cluster.node(victim).stop();
+  const int64_t once_ms = ms_of([&] { CHECK(!look("q0")); });
+  size_t answering = 0;
+  const int64_t all_ms = ms_of([&] {
+    for (const std::string& name : names) answering += look(name);
+  });
+  cluster.node(victim).go_on();
+  CHECK(answering == elsewhere);
+  CHECK(all_ms < 2 * once_ms);
+  // Who comes back is not taken for one that is away.
+  wait_until([&] { return look("q0"); });
+}
+
 }  // namespace fq::test

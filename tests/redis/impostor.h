@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 // Tests.
@@ -23,7 +24,9 @@ class Impostor {
   explicit Impostor(std::string once)
       : Impostor([once = std::move(once)](const std::string&) { return once; }, true) {}
   explicit Impostor(Answer answer, bool closes = false)
-      : answer_(std::move(answer)), closes_(closes), path_("/tmp/fq-impostor." + std::to_string(::getpid())) {
+      : answer_(std::move(answer)),
+        closes_(closes),
+        path_("/tmp/fq-impostor." + std::to_string(::getpid()) + "." + std::to_string(number_of_next())) {
     ::unlink(path_.c_str());
     listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -32,11 +35,17 @@ class Impostor {
     REQUIRE(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     REQUIRE(::listen(listener_, 8) == 0);
     thread_ = std::thread([this] {
-      for (int client; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) serve(client);
+      for (int client; (client = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+        take(client);
+        serve(client);
+        take(-1);
+        ::close(client);
+      }
     });
   }
   ~Impostor() {
     ::shutdown(listener_, SHUT_RDWR);
+    hang_up();
     thread_.join();
     ::close(listener_);
     ::unlink(path_.c_str());
@@ -46,6 +55,21 @@ class Impostor {
   }
 
  private:
+  static int number_of_next() {
+    static int count = 0;
+    return ++count;
+  }
+  void take(int client) {
+    const std::lock_guard held(mutex_);
+    client_ = client;
+    if (is_over_ && client_ >= 0) ::shutdown(client_, SHUT_RDWR);
+  }
+  /// A client may keep its connection for what it asks next.
+  void hang_up() {
+    const std::lock_guard held(mutex_);
+    is_over_ = true;
+    if (client_ >= 0) ::shutdown(client_, SHUT_RDWR);
+  }
   void serve(int client) const {
     for (;;) {
       char bytes[4096];
@@ -60,6 +84,9 @@ class Impostor {
   bool closes_;
   std::string path_;
   int listener_ = -1;
+  std::mutex mutex_;
+  int client_ = -1;  // that is served now; -1: none
+  bool is_over_ = false;
   std::thread thread_;
 };
 

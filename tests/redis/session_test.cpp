@@ -1,7 +1,10 @@
 // session_test - what a client holds by living: for as long as the server hears of it.
 
 // System.
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <string>
 // Tests.
 #include "tests/redis/dead_client.h"
 #include "tests/redis/waiter.h"
@@ -192,6 +195,30 @@ TEST_CASE("check finds what does not agree, and names it") {
   REQUIRE(report.findings.lines.size() == 2);
   CHECK(report.findings.lines[0].find("message 1: is ready") != std::string::npos);
   CHECK(report.findings.lines[1].find("tenant t: ") != std::string::npos);
+}
+
+TEST_CASE("a process that is forked has connections of its own") {
+  const TestServer server;
+  const auto connections = [&] {
+    const std::string info = command(server, {"INFO", "stats"}).text, word = "total_connections_received:";
+    return std::stoull(info.substr(info.find(word) + word.size()));
+  };
+  const auto count_lists = [&] {
+    const unsigned long long before = connections();
+    CHECK(answered(real_time_engine().list(server.spool())).empty());
+    return connections() - before - 1;  // without the one by which it is asked
+  };
+  CHECK(count_lists() == 1);
+  CHECK(count_lists() == 0);
+  const unsigned long long before = connections();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(real_time_engine().list(server.spool()).ok() ? 0 : 1);
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(connections() - before - 1 == 1);
+  CHECK(count_lists() == 0);
 }
 
 }  // namespace fq::test

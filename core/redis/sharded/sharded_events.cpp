@@ -75,8 +75,8 @@ Result<void> ShardedEvents::read_on(const EventRequest& request, Part& part) {
   return {};
 }
 
-/// One that does not answer may tell later what comes before what others have: without it there is no order.
-/// What one has lost comes no more.
+/// One that does not answer may tell later what comes before what others have: without it there is no order,
+/// unless nobody asks for one. What one has lost comes no more.
 Result<void> ShardedEvents::read_on(const EventRequest& request) {
   size_t lost = 0;
   for (size_t shard = 0; shard < parts_.size(); ++shard) {
@@ -84,7 +84,9 @@ Result<void> ShardedEvents::read_on(const EventRequest& request) {
     if (part.has_more()) continue;
     Result<void> read = read_on(request, part);
     if (read) continue;
-    if (!says_lost_root(read.error()) || ++lost == parts_.size()) return read;
+    const bool is_needed =
+        request.passes_over_away ? !serves_nothing(read.error()) : !says_lost_root(read.error());
+    if (is_needed || ++lost == parts_.size()) return read;
     shards_.note_away(shard, read.error());
     part.at_end = true;
     part.now_ms = kNever;

@@ -22,6 +22,8 @@ namespace fq {
 /// Files in PEM; "": those that this machine trusts, and nothing that names us.
 struct TlsFiles {
   std::string ca, certificate, key;
+
+  bool operator==(const TlsFiles& other) const = default;
 };
 
 /// What the answer to a change means: the master has it, a replica has it too, or both have it on disk.
