@@ -89,7 +89,7 @@ Result<Exit> list(const Arguments&, Session& session) {
       const Result<Ways> ways = ways_of(session, name);
       const bool is_broken_off = !ways && ways.error().kind == ErrorKind::missing;
       if (is_broken_off) say("queue " + in_quotes(name) + std::string(kBrokenOff));
-      if (!ways && !is_broken_off) say(ways.error().text), worst = exit_of(ways.error().kind);
+      if (!ways && !is_broken_off) say(of_queue(name, ways.error()).text), worst = exit_of(ways.error().kind);
       const AwayList away = session.take_away();
       if (!away.is_empty()) say(away.text()), worst = Exit::later;
       if (json) line = json_line(name, ways, away);

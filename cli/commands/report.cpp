@@ -38,6 +38,7 @@ Result<Activity> activity_of(Queue& queue, const ReportRequest& report) {
   Activity activity(report.since_wall_ms, report.now_wall_ms);
   EventRequest request;
   request.since_wall_ms = report.since_wall_ms;
+  request.passes_over_away = true;
   EventPage page;
   do {
     FQ_TRY(queue.events(request, page));
@@ -79,8 +80,10 @@ Result<Exit> run_report(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const Exit exit,
              session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
                FQ_TRY_SET(QueueReport report, report_of(name, queue, crew, request));
+               report.away = session.take_away();
+               if (!report.away.is_empty()) say(report.away.text() + "; the page is without them");
                queues.push_back(std::move(report));
-               return Exit::done;
+               return queues.back().away.is_empty() ? Exit::done : Exit::later;
              }));
   if (queues.empty()) return exit;
   const std::string page = report_page(queues, request);

@@ -48,7 +48,7 @@ Result<Look> look(Session& session, bool tenants) {
       all.note(all.queues.back().away);
     } else {
       all.exit = exit_of(reply.error().kind);
-      all.problems.push_back(reply.error());
+      all.problems.push_back(of_queue(name, reply.error()));
     }
   }
   return all;

@@ -189,6 +189,11 @@ Result<std::vector<std::string>> Session::all_queues() const {
   return names;
 }
 
+Error of_queue(const std::string& queue, Error error) {
+  if (!error.text.starts_with("queue '")) error.text = "queue '" + queue + "': " + error.text;
+  return error;
+}
+
 Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
                                      const OpenOptions& options) {
   FQ_TRY_SET(const std::vector<std::string> names, queues());
@@ -198,7 +203,7 @@ Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std:
         open({location_.spool, name}, Policy::last_good, Missing::is_refused, options);
     Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
-    if (!exit) say(exit.error().text);
+    if (!exit) say(of_queue(name, exit.error()).text);
     const Exit ended = exit ? *exit : exit_of(exit.error().kind);
     if (ended != Exit::done) worst = ended;
   }

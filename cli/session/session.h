@@ -85,6 +85,9 @@ class Session {
   Output out_;
 };
 
+/// An error of one queue among others, whose text may be of a server or a file: with the queue's name.
+Error of_queue(const std::string& queue, Error error);
+
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();
 

@@ -63,6 +63,10 @@ struct EventRequest {
   /// With an empty `from`: begin so late that at least the last so many that fit are told, of what there is
   /// now. An engine may begin earlier.
   std::optional<uint64_t> last;
+  /// Parts of the queue that cannot be reached are passed over, and noted in OpenOptions::away: what they
+  /// tell later is missing here, and behind `next`. False: without them there is no order, and it is an
+  /// Error.
+  bool passes_over_away = false;
   size_t n = 4096;                 // of a page, at most
   bool wait = false;               // until there is one
   std::optional<int64_t> wait_ms;  // with wait: at most so long

@@ -159,6 +159,10 @@ SECONDS=0
 FQ_SPOOL="${FQ_SPOOL/timeout=2s/timeout=30s}" gives 69 '' fq doctor
 is "doctor waits for a server as for one that may be away, not as for one that may come back" 0 "$((SECONDS > 29))"
 is "and asks no queues" 1 "$(grep -c '^ok.*fq.toml.*queues are not asked while a server cannot be' "$work/out")"
+gives 75 "fq: queue 'parts': " fq report -o "$work/report.html"
+is "a report says of each queue on what it is not" 5 "$(grep -c 'shards cannot be reached.*; the page is without them' "$work/err")"
+is "the page, too" 5 "$(grep -o 'shards cannot be reached [^<]*; what is below is without them' "$work/report.html" | wc -l)"
+gives 75 'cannot be reached' fq -q parts log
 gives 75 'shards cannot be reached' fq -q parts worker --once -- true
 gives 75 'shards cannot be reached' fq -q parts pop
 for i in {1..40}; do echo "{\"tenant\":\"n$i\",\"payload\":\"p$i\"}"; done >"$work/batch"
@@ -198,6 +202,10 @@ for ((i = 0; ; ++i)); do [ "$(node_of "fq1:fq:{one$i}:meta")" = $victim ] && bre
 fq queue create --shards 1 "one$i"
 kill -STOP "$server"
 gives 75 "(in queue 'one$i')" fq config load /dev/null
+for words in stats report 'queue list --json' check; do
+  # shellcheck disable=SC2086
+  gives 75 "fq: queue 'one$i': 127.0.0.1:" fq $words
+done
 is "nothing is kept that a queue was not asked for" "$(cat "$work/policy")" "$(fq config get)"
 kill -CONT "$server"
 await fq -q "one$i" stats >>"$work/made"

@@ -236,6 +236,8 @@ void write_stuck(Html& page, const QueueReport& of) {
 
 void write_queue(Html& page, const QueueReport& of, const ReportRequest& request) {
   page.raw("<h2>").text("Queue " + of.queue).raw("</h2>\n");
+  if (!of.away.is_empty())
+    page.raw("<p class=stuck>").text(of.away.text() + "; what is below is without them").raw("</p>\n");
   const Activity& activity = of.activity;
   page.raw("<p class=quiet>");
   if (activity.empty()) {

@@ -25,6 +25,7 @@ struct QueueReport {
   ExplainContext context;
   std::vector<MessageInfo> running;  // the longest first
   uint64_t more_running = 0;
+  AwayList away = {};  // parts of it that did not answer
 };
 
 struct ReportRequest {
