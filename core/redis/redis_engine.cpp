@@ -165,11 +165,12 @@ Result<void> RedisEngine::guard(Descriptor socket) const {
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
                                             const std::optional<std::string>& queue) const {
-  const Result<ServerAccess> access = access_to(spool);
+  Result<ServerAccess> access = access_to(spool);
   const bool is_of_a_file = !access && access.error().text.starts_with("FQ_REDIS_");
   if (!access)
     return {{"spool", access.error().text, Health::fault,
              is_of_a_file ? "name a file there that only you can read" : "set FQ_SPOOL"}};
+  access->link = std::make_shared<ServerLink>(access->place, access->password);  // what they say now
   return examine_servers(*access, queue);
 }
 

@@ -316,6 +316,19 @@ TEST_CASE("while only the server that gets a shard knows of it, it does nothing 
   is_all_well(full);
 }
 
+TEST_CASE("a check and a repair by who knew where a shard was find it where it is now", "[halves]") {
+  const FullShard full;
+  SlotOnItsWay slot(full.s.cluster, full.tag());
+  const auto queue = full.opened("default");
+  REQUIRE(answered(queue->check()).findings.empty());
+  slot.begin();
+  slot.move(slot.keys());
+  slot.end();
+  CHECK(answered(queue->check()).findings.empty());
+  CHECK(answered(queue->check({.repair = true})).repairs.empty());
+  is_all_well(full);
+}
+
 TEST_CASE("whatever is asked of a shard of which keys are gone is refused, and done once all are there",
           "[halves]") {
   const FullShard full;

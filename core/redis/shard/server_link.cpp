@@ -215,38 +215,46 @@ std::vector<Result<Reply>> ServerLink::ask_anew(const std::vector<std::vector<st
   return said;
 }
 
-Result<std::string> ServerLink::scan_page(size_t server, const std::string& cursor,
-                                          const std::string& pattern, std::vector<std::string>& names,
-                                          bool& is_over) {
+Result<std::string> ServerLink::scan_page(const std::shared_ptr<Server>& server, const std::string& cursor,
+                                          const std::string& pattern, std::vector<std::string>& names) {
   const std::lock_guard held(mutex_);
-  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, nodes_.masters());
-  is_over = server >= all.size();
-  if (is_over) return cursor;
   Result<Reply> page =
-      all[server]->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
-  if (!page) nodes_.drop(all[server]);
+      server->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
+  if (!page) nodes_.drop(server);
   if (!page) return std::move(page).error();
-  if (page->kind == Reply::Kind::error) return error_of_refusal(all[server]->name(), "SCAN", page->text);
+  if (page->kind == Reply::Kind::error) return error_of_refusal(server->name(), "SCAN", page->text);
   for (const Reply& key : page->at(1).items) names.push_back(key.text);
   return page->at(0).text;
 }
 
+/// No key leads to one that has come since they were asked for last.
+Result<std::vector<std::shared_ptr<Server>>> ServerLink::masters_now() {
+  nodes_.forget();
+  return nodes_.masters();
+}
+
+Result<std::vector<std::shared_ptr<Server>>> ServerLink::all_masters() {
+  const std::lock_guard held(mutex_);
+  return masters_now();
+}
+
 Result<void> ServerLink::scan(const std::string& pattern,
                               const std::function<Result<void>(const std::vector<std::string>&)>& visit) {
-  std::string cursor = "0";
-  for (size_t server = 0;;) {
-    std::vector<std::string> names;
-    bool is_over = false;
-    FQ_TRY_SET(cursor, scan_page(server, cursor, pattern, names, is_over));
-    if (is_over) return {};
-    FQ_TRY(visit(names));
-    if (cursor == "0" || cursor.empty()) cursor = "0", ++server;
+  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, all_masters());
+  for (const std::shared_ptr<Server>& server : all) {
+    std::string cursor = "0";
+    do {
+      std::vector<std::string> names;
+      FQ_TRY_SET(cursor, scan_page(server, cursor, pattern, names));
+      FQ_TRY(visit(names));
+    } while (cursor != "0" && !cursor.empty());
   }
+  return {};
 }
 
 Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&)>& run) {
   const std::lock_guard held(mutex_);
-  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, nodes_.masters());
+  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, masters_now());
   for (const std::shared_ptr<Server>& server : all) FQ_TRY(run(*server));
   return {};
 }
@@ -254,6 +262,7 @@ Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&
 Result<void> ServerLink::on_each_there(const std::function<Result<void>(Server&)>& run,
                                        const std::function<void(Error)>& away) {
   const std::lock_guard held(mutex_);
+  nodes_.forget();
   return nodes_.visit_masters([&](const Result<std::shared_ptr<Server>>& server) -> Result<void> {
     Result<void> done = server ? run(**server) : Result<void>(server.error());
     if (!done) away(std::move(done).error());

@@ -90,8 +90,12 @@ class ServerLink {
   Result<std::shared_ptr<Server>> met();
   /// Whether who waits for servers may go on doing so. Who has waited in vain waits no second time at once.
   bool may_wait(int64_t deadline_ms);
-  Result<std::string> scan_page(size_t server, const std::string& cursor, const std::string& pattern,
-                                std::vector<std::string>& names, bool& is_over);
+  Result<std::vector<std::shared_ptr<Server>>> masters_now();
+
+  // Takes the lock, both.
+  Result<std::vector<std::shared_ptr<Server>>> all_masters();
+  Result<std::string> scan_page(const std::shared_ptr<Server>& server, const std::string& cursor,
+                                const std::string& pattern, std::vector<std::string>& names);
 
   std::mutex mutex_;
   Nodes nodes_;

@@ -272,6 +272,8 @@ class Shard {
   Result<void> tell_time();
   Error named(Error error);
   Result<bool> is_of_its_queue();
+  /// Which server has all of it.
+  Result<std::string> owner();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
