@@ -60,7 +60,7 @@ class RedisEngine final : public Engine {
   Secret command_key_;
   const char* guard_program_;
   bool told_time_;
-  mutable IdleLink idle_;  // of one engine, which is the same for all of a program
+  mutable IdleLink idle_;  // on which only depends how soon the next one is reached
 };
 
 }  // namespace fq
