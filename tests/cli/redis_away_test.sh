@@ -172,7 +172,7 @@ is "a batch is taken in part" 1 "$(($(wc -l <"$work/out") > 0 && ${#missing} > 0
 for words in pause 'set attempts=7' drain; do
   # shellcheck disable=SC2086
   gives 75 "queue 'parts': set on 1" fq -q parts queue $words
-  is "$words: it is told how far it came" 1 "$(grep -c 'of 16 shards; repeat the command to set it on the others: ' "$work/err")"
+  is "$words: it is told how far it came" 1 "$(grep -c 'of 16 shards; the others follow when they are back: ' "$work/err")"
 done
 printf '[queue."*"]\nconcurrency = 30\n' >"$work/policy"
 gives 0 "queue 'parts': follows fq.toml on 1" fq config load "$work/policy"
@@ -182,20 +182,23 @@ kill -CONT "$server"
 all_well() { fq -q parts stats >>"$work/made" 2>&1; }
 await all_well
 for name in {1..4}; do fq queue remove "more$name" --yes; done
-gives 0 "queue 'parts': something was set for it while shards were away" fq queue list --json
-is "what holds on some shards only is not told to hold" 'false false' "$(jq -r '"\(.paused) \(.draining)"' "$work/out")"
-gives 0 "queue 'parts': something was set for it while shards were away" fq -q parts config show
-gives 0 "queue 'parts': something was set for it while shards were away" fq -q parts tenant list
-gives 0 '' fq -q parts queue pause
+gives 0 '' fq queue list --json
+is "what was set without some shards holds there, too, once they are back" 'true true' "$(jq -r '"\(.paused) \(.draining)"' "$work/out")"
+is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s ' ' | grep '^attempts ' | cut -d' ' -f1-3)"
+gives 0 '' fq queue resume parts
+# One that has something else, of the same command.
+root=$(node $victim keys 'fq1:fq:{parts*:h' | head -1)
+node $victim hset "$root" set '' >>"$work/made"
+gives 0 "queue 'parts': something was set for it that holds on some of its shards only" fq queue list --json
+gives 0 "queue 'parts': something was set for it that holds on some of its shards only" fq -q parts config show
+gives 0 "queue 'parts': something was set for it that holds on some of its shards only" fq -q parts tenant list
 gives 0 '' fq -q parts queue set attempts=7
-fq queue resume parts
 for range in $missing; do sed -n "${range/-/,}p" "$work/batch"; done | fq -q parts push --ndjson >>"$work/made"
 is "the lines of a batch that were not pushed are told" "$(seq -f 'p%.0f' 40 | sort)" "$(fq -q parts pop -n 80 | sort)"
 gives 0 '' fq -q parts queue pause
 for i in {1..40}; do fq -q parts push -t "t$i" x; done >>"$work/made"
-is "repeated, it holds everywhere" '' "$(fq -q parts pop 2>&1)"
+is "a pause holds everywhere" '' "$(fq -q parts pop 2>&1)"
 is "and is told" true "$(fq queue list --json | jq .paused)"
-is "and so does the other" 'attempts 7 set' "$(fq config show -q parts | tr -s ' ' | grep '^attempts ' | cut -d' ' -f1-3)"
 fq queue resume parts
 is "and what is there is served" 40 "$(fq -q parts pop -n 40 | wc -l)"
 for ((i = 0; ; ++i)); do [ "$(node_of "fq1:fq:{one$i}:meta")" = $victim ] && break; done
@@ -230,7 +233,7 @@ lives=$(for i in {1..40}; do { fq -q parts push -t "t$i" y >>"$work/made" 2>&1 &
 is "pushes to them are taken" 1 "$(($(wc -w <<<"$lives") > 0))"
 is "and shown" 1 "$(($(fq -q parts stats --json 2>>"$work/made" | jq .ready) >= ready - 1 + $(wc -w <<<"$lives")))"
 gives 0 "$goes_on" fq -q parts tenant set "${lives%%[[:space:]]*}" weight=2
-gives 75 "; repeat the command to set it on the others: " fq -q parts queue set attempts=8
+gives 75 "; the others follow when they are back: " fq -q parts queue set attempts=8
 gives 75 "cannot be reached" fq -q parts config show
 is "what holds is shown" 'lease 1m30s last good' "$(tr -s ' ' <"$work/out" | grep '^lease ' | cut -d' ' -f1-4)"
 "$FQ" worker -q parts -- true >"$work/out" 2>"$work/worker.err" & worker=$!

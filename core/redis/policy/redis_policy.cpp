@@ -120,7 +120,8 @@ Result<void> RedisPolicy::follow(Entry entry) {
   return {};
 }
 
-Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, bool is_told) {
+Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, bool is_told,
+                              const std::string& version) {
   FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
   ArgumentList arguments;
@@ -131,7 +132,13 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch, b
   for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
   arguments.add(std::move(unset));
   arguments.borrow(is_told ? "1" : "0");
+  arguments.borrow(version);
   FQ_TRY_SET(const Reply reply, shard_.change("order", arguments.words()));
+  return check_taken(reply, ErrorKind::unusable);
+}
+
+Result<void> RedisPolicy::follow_set(const std::string& values, const std::string& version) {
+  FQ_TRY_SET(const Reply reply, shard_.change("order", {"follow_set", values, version}));
   return check_taken(reply, ErrorKind::unusable);
 }
 

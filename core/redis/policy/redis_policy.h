@@ -21,8 +21,12 @@ class RedisPolicy {
   Result<void> check(const Policy& policy);
   /// ErrorKind::unusable names what is not built yet.
   Result<void> load(const Policy& policy, const FileIdentity& identity);
-  /// `is_told`: as an event, which of several shards one does.
-  Result<void> set(std::string_view path, const PolicyPatch& patch, bool is_told = true);
+  /// `is_told`: as an event, which of several shards one does. `version`: of what is set of the queue, where
+  /// it has several.
+  Result<void> set(std::string_view path, const PolicyPatch& patch, bool is_told = true,
+                   const std::string& version = {});
+  /// What is set of the queue, as another shard has it; one that has a later version keeps it.
+  Result<void> follow_set(const std::string& values, const std::string& version);
   Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:

@@ -3,12 +3,21 @@
 // System.
 #include <algorithm>
 #include <array>
+// fq, below us.
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/records/base32.h"
 
 namespace fq {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kIdentityFields = {"identity", "schema"};
+constexpr std::array<std::string_view, 4> kRootFields = {"identity", "schema", "set", "set_at"};
+enum RootField : size_t { kItsFile, kItsSchema, kItsSet, kItsVersion };
+constexpr size_t kVersionDigits = 20;  // so that texts are in the order of their numbers
+
+/// Each root has a schema.
+bool is_there(const Result<Reply>& root) { return root && root->at(kItsSchema).is_text(); }
 
 bool is_of(PolicyKey key, const PolicyPatch& patch) {
   const auto is_it = [&](const PolicyValue& value) { return value.key == key; };
@@ -31,18 +40,51 @@ Result<void> check_scope(const PolicyValues& values) {
 /// Of those that answer: one that is away is looked at when it is back, and one that has lost its root serves
 /// nothing.
 Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
-  const std::vector<Result<Reply>> roots = shards_.roots_each(kIdentityFields);
+  const std::vector<Result<Reply>> roots = shards_.roots_each(kRootFields);
+  FQ_TRY(bring_what_was_set(roots));
   std::optional<size_t> first;
   for (size_t shard = 0; shard < roots.size(); ++shard) {
     const Result<Reply>& root = roots[shard];
     if (!root && !is_away(root.error())) return root.error();
-    const bool is_there = root && root->at(1).is_text();  // each root has a schema
-    if (!is_there) continue;
+    if (!is_there(root)) continue;
     if (!first) first = shard;
-    const Reply &here = root->at(0), &there = roots[*first]->at(0);
+    const Reply &here = root->at(kItsFile), &there = roots[*first]->at(kItsFile);
     if (here.is_text() != there.is_text() || here.text != there.text) return false;
   }
   return shards_.at(first.value_or(0)).policy().is_current(identity);
+}
+
+/// One that cannot hold it goes on without, as whoever lists what is set is told.
+Result<void> ShardedPolicy::bring_what_was_set(const std::vector<Result<Reply>>& roots) {
+  const Reply* latest = nullptr;
+  for (const Result<Reply>& root : roots) {
+    if (is_there(root) && (latest == nullptr || root->at(kItsVersion).text > latest->at(kItsVersion).text))
+      latest = &*root;
+  }
+  if (latest == nullptr) return {};
+  const std::string &values = latest->at(kItsSet).text, &version = latest->at(kItsVersion).text;
+  bool is_brought = false;
+  for (size_t shard = 0; shard < roots.size(); ++shard) {
+    if (!is_there(roots[shard]) || roots[shard]->at(kItsVersion).text == version) continue;
+    Result<void> followed = shards_.at(shard).policy().follow_set(values, version);
+    const bool is_left =
+        !followed && (serves_nothing(followed.error()) || followed.error().kind == ErrorKind::unusable);
+    if (!followed && !is_left) return followed;
+    is_brought = is_brought || followed.ok();
+  }
+  return is_brought ? purses_.count_anew() : Result<void>();
+}
+
+std::string ShardedPolicy::next_version() {
+  uint64_t last = 0;
+  for (const Result<Reply>& root : shards_.roots_each(kRootFields)) {
+    if (!is_there(root)) continue;
+    std::string_view version = root->at(kItsVersion).text;
+    last = std::max(last, take_decimal(version).value_or(0));
+  }
+  const std::string number = std::to_string(last + 1);
+  return std::string(kVersionDigits - std::min(number.size(), kVersionDigits), '0') + number + "." +
+         draw_base32(kNonceBytes);
 }
 
 Result<void> ShardedPolicy::check(const Policy& policy) {
@@ -83,10 +125,12 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
     FQ_TRY(shards_.at(shards_.of_tenant(path)).policy().set(path, patch));
     return is_of(PolicyKey::pool, patch) ? purses_.count_anew() : Result<void>();
   }
+  const std::string version = next_version();
   std::optional<Error> away;
   size_t lost = 0;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    Result<void> set = shards_.at(shard).policy().set(path, patch, shard == 0);
+    const bool is_first_there = lost == shard;
+    Result<void> set = shards_.at(shard).policy().set(path, patch, is_first_there, version);
     if (set) continue;
     if (!serves_nothing(set.error())) return set;
     if (!away || says_lost_root(*away) || set.error().kind == ErrorKind::io) away = set.error();
@@ -104,10 +148,9 @@ std::string ShardedPolicy::all_but(size_t lost) const {
 Error ShardedPolicy::in_part(Error error, size_t lost) const {
   if (lost == shards_.count()) return error;
   const bool is_lost = says_lost_root(error);  // that it begins with, which no repeating brings back
-  error.text =
-      "queue '" + shards_.name() + "': set on " + all_but(lost) +
-      (is_lost ? "; the others cannot be served: " : "; repeat the command to set it on the others: ") +
-      error.text;
+  error.text = "queue '" + shards_.name() + "': set on " + all_but(lost) +
+               (is_lost ? "; the others cannot be served: " : "; the others follow when they are back: ") +
+               error.text;
   return error;
 }
 
@@ -130,8 +173,8 @@ bool keep_common(PolicyValues& values, const PolicyValues& others) {
 
 }  // namespace
 
-/// By path; of the queue's own what holds on all of them, once. A shard that was away when the rest was set
-/// goes on without it, and whoever asks is to know.
+/// By path; of the queue's own what holds on all of them, once. A shard may be without it that cannot hold
+/// it, or since an earlier build set it while that one was away, and whoever asks is to know.
 Result<OverridePage> ShardedPolicy::overrides(const Cursor& from, size_t n) {
   OverridePage page;
   bool is_more = false;
@@ -155,8 +198,7 @@ Result<OverridePage> ShardedPolicy::overrides(const Cursor& from, size_t n) {
   if (own && !own->empty()) page.overrides.push_back({"", std::move(*own)});
   if (differs)
     shards_.notice("queue '" + shards_.name() +
-                   "': something was set for it while shards were away, and holds on the others only; "
-                   "repeat that command");
+                   "': something was set for it that holds on some of its shards only; repeat that command");
   std::sort(page.overrides.begin(), page.overrides.end(),
             [](const PolicyOverride& a, const PolicyOverride& b) { return a.path < b.path; });
   is_more = is_more || page.overrides.size() > n;

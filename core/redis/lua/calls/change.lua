@@ -75,6 +75,13 @@ local function put_together(call, file, set)
   return 'ok'
 end
 
+-- The same of what is set at run time, as of this version: of many shards of a queue one that was away has an earlier one.
+local function set_queue(call, file, set, version, before)
+  local said = put_together(call, file, set)
+  if said == 'ok' and version > (before or '') then redis.call('HSET', call.root, 'set_at', version) end
+  return said
+end
+
 -- Of two that put one in at the same time only the later one may say whose it is.
 local function mark_of_file(call) return tostring(math.abs(call.rules)) end
 
@@ -126,14 +133,20 @@ local CHANGES = {
     redis.call('HDEL', call.root, 'text')
     return {'ok'}
   end,
-  -- What is set at run time of the queue, and what is so no more; 1: this shard tells of it.
+  -- What is set at run time of the queue, and what is so no more; 1: this shard tells of it; the version, '': it has none.
   set = function(call, args)
-    local layers = redis.call('HMGET', call.root, 'file', 'set')
-    local said = put_together(call, layers[1], patched(layers[2] or '', args[4], args[5]))
+    local layers = redis.call('HMGET', call.root, 'file', 'set', 'set_at')
+    local said = set_queue(call, layers[1], patched(layers[2] or '', args[4], args[5]), args[7], layers[3])
     if said == 'ok' and args[6] == '1' then note_set(call, '', args[4], args[5]) end
     return {said}
   end,
-  -- Likewise of a tenant.
+  -- All of that as another shard has it, and the version. Nothing is done where this one has a later one.
+  follow_set = function(call, args)
+    local layers = redis.call('HMGET', call.root, 'file', 'set_at')
+    if args[5] <= (layers[2] or '') then return {'ok'} end
+    return {set_queue(call, layers[1], args[4], args[5], layers[2])}
+  end,
+  -- What is set of a tenant, and what is so no more.
   tenant = function(call, args)
     local path, set = args[4], until_of(call, args[5])
     local before = redis.call('HGET', call.tag .. 'ov', path) or ''
