@@ -21,19 +21,16 @@ constexpr int kTicksMax = 100;  // for schedules that stay due, before a call gi
 // Chosen: of 15 s it may come to the first once, as all are waited for together, and to the second once for
 // each server that hangs and is let alone for a while then.
 constexpr int64_t kSignMs = 3'000, kSignConnectMs = 1'000;
-constexpr int kLoadsMax = 3;  // a failover may take a library away that was just loaded
 
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 bool is_crossing_due(const Reply& reply) { return reply.at(0).at(6).number == 1; }
 bool is_use_to_be_noted(const Reply& reply) { return reply.at(0).at(8).number == 1; }
-bool is_one_of(std::string_view function, std::span<const std::string_view> all) {
-  return std::find(all.begin(), all.end(), function) != all.end();
-}
 
 /// Functions that make one change of many: see calls.lua.
 bool is_overdrawn(std::string_view function, const Reply& reply) {
   constexpr std::string_view kOneOfMany[] = {"change", "order", "step", "timetable", "arrange"};
-  return is_one_of(function, kOneOfMany) && reply.at(2).number == 1;
+  const auto found = std::find(std::begin(kOneOfMany), std::end(kOneOfMany), function);
+  return found != std::end(kOneOfMany) && reply.at(2).number == 1;
 }
 
 }  // namespace
@@ -42,92 +39,6 @@ std::shared_ptr<ServerLink> link_for_signs(RedisPlace place, const std::string& 
   place.connect_ms = std::min(place.connect_ms, kSignConnectMs);
   place.call_ms = std::min(place.call_ms, kSignMs);
   return std::make_shared<ServerLink>(place, password);
-}
-
-namespace {
-
-Result<bool> is_loaded_anew(const std::string& server, const Reply& reply) {
-  if (reply.kind != Reply::Kind::error) return true;
-  if (reply.text.find("already exists") != std::string::npos) return false;  // somebody else was as quick
-  if (reply.text.starts_with("NOPERM")) {
-    return Error{ErrorKind::unusable,
-                 server + ": FUNCTION LOAD: this user may not; an administrator must run fq-redis load URL",
-                 0};
-  }
-  return error_of_refusal(server, "FUNCTION LOAD", reply.text);
-}
-
-}  // namespace
-
-Result<bool> load_library(Server& server, const Library& library) {
-  FQ_TRY_SET(const Reply reply,
-             server.call(std::array<std::string_view, 3>{"FUNCTION", "LOAD", library.text}));
-  return is_loaded_anew(server.name(), reply);
-}
-
-namespace {
-
-/// What is told accepted, or done as it was asked for, is not to be lost; verdicts and the like are made up
-/// for by a second run.
-ServerLink::Copy copy_of(std::string_view function) {
-  constexpr std::string_view kOnlyLook[] = {"look", "run", "listen"};
-  constexpr std::string_view kAccept[] = {"push",   "import",  "step",     "fire", "take",    "order",
-                                          "policy", "shorten", "crossing", "make", "retitle", "arrange"};
-  if (is_one_of(function, kOnlyLook)) return ServerLink::Copy::none;
-  return is_one_of(function, kAccept) ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
-}
-
-}  // namespace
-
-FunctionCall::FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
-                           ServerLink::MakeWords arguments, bool is_lazy)
-    : library_(library),
-      name_(name),
-      function_(std::string(library.name) + "_" + std::string(name)),
-      key_count_(std::to_string(keys.size())),
-      keys_(std::move(keys)),
-      arguments_(std::move(arguments)),
-      is_lazy_(is_lazy) {}
-
-ServerLink::Copy FunctionCall::copy() const { return is_lazy_ ? ServerLink::Copy::none : copy_of(name_); }
-
-std::vector<std::string_view> FunctionCall::words(const Server& server) const {
-  std::vector<std::string_view> words = {name_ == "look" ? "FCALL_RO" : "FCALL", function_, key_count_};
-  words.insert(words.end(), keys_.begin(), keys_.end());
-  const std::vector<std::string_view> more = arguments_(server);
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry* first) {
-  const auto words = [&](const Server& server) { return call.words(server); };
-  const auto load = [&](const Server&) {
-    return std::vector<std::string_view>{"FUNCTION", "LOAD", call.library().text};
-  };
-  for (int loads = 0;; ++loads) {
-    FQ_TRY_SET(ServerLink::Said said, link.say(call.key(), words, call.copy(), first));
-    if (!said.has_copy && call.copy() == ServerLink::Copy::vital) {
-      return Error{
-          ErrorKind::io,
-          said.server + ": has accepted it, and no replica has yet; it may be lost if that server dies now",
-          ETIMEDOUT};
-    }
-    if (said.reply.kind != Reply::Kind::error) return std::move(said.reply);
-    if (!lacks_library(said.reply.text) || loads == kLoadsMax)
-      return error_of_refusal(said.server, call.name(), said.reply.text);
-    FQ_TRY_SET(said, link.say(call.key(), load));
-    FQ_TRY(is_loaded_anew(said.server, said.reply));
-  }
-}
-
-Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
-                            Words arguments) {
-  const auto same = [&](const Server&) {
-    return std::vector<std::string_view>(arguments.begin(), arguments.end());
-  };
-  const FunctionCall call(library, name, {keys.begin(), keys.end()}, same);
-  const auto ask = [&] { return call_function(link, call); };
-  return name == "make" ? ask_twice(link, ask) : ask();  // who finds it made has made it
 }
 
 int64_t Shard::wall_ahead_ms() const {

@@ -13,6 +13,7 @@
 #include "core/api/away.h"
 #include "core/base/clock.h"
 // fq, this room.
+#include "core/redis/shard/function_call.h"
 #include "core/redis/shard/library.h"
 #include "core/redis/shard/patience.h"
 #include "core/redis/shard/server_link.h"
@@ -105,41 +106,6 @@ struct ServerAccess {
     return access;
   }
 };
-
-/// A call of a function of the server's program, for as often as it is sent. What its arguments are made of
-/// is the caller's.
-class FunctionCall {
- public:
-  /// `is_lazy`: no replica is waited for, whatever it does.
-  FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
-               ServerLink::MakeWords arguments, bool is_lazy = false);
-
-  const Library& library() const { return library_; }
-  std::string_view name() const { return name_; }
-  std::string_view key() const { return keys_.front(); }
-  /// Who has to have what it changes before that is told.
-  ServerLink::Copy copy() const;
-  std::vector<std::string_view> words(const Server& server) const;
-
- private:
-  const Library& library_;
-  std::string_view name_;
-  std::string function_, key_count_;
-  std::vector<std::string> keys_;
-  ServerLink::MakeWords arguments_;
-  bool is_lazy_;
-};
-
-/// What came of a call that was sent with others; none: it is still to be sent.
-using FirstTry = std::optional<ServerLink::Try>;
-
-/// Calls a function on the server that has its keys. The library is loaded where it is missing.
-Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry* first = nullptr);
-Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
-                            Words arguments);
-
-/// True: it was not there.
-Result<bool> load_library(Server& server, const Library& library);
 
 /// Lends shards of a queue what they lack of limits that count over all of them.
 class RoomLender {
