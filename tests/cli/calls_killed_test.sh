@@ -73,6 +73,38 @@ for point in run.piece:1 run.closed:1 output.made:1; do
   fq cancel "$id" >/dev/null
 done
 
+# Nor where it died behind the end of its message, or that ended while a leftover of its job had it.
+fq push -- seq 30000 >"$work/made"
+FQ_KILL_AT=settle.durable:1 "$FQ" worker --drain >/dev/null 2>&1 & worker=$!
+await gone_or_zombie $worker
+wait $worker 2>/dev/null
+is "something is left of a run whose message has ended" "1 0" "$(unfinished) $(find "$FQ_SPOOL/queues/default/blobs" -type f | wc -l)"
+is "and nothing once somebody looks" 0 "$(fq stats >/dev/null; unfinished)"
+for looks in stats 'worker --once'; do
+  id=$(fq push -- sh -c "seq 30000; echo begun >'$work/begun'; (until [ -e '$work/ended.${looks%% *}' ]; do sleep 0.01; done); echo end")
+  start_worker
+  await test -s "$work/begun"
+  await eval '[ "$(unfinished)" = 1 ]'
+  kill_worker
+  is "a leftover of its job has a message ($looks)" "leased 1" "$(state "$id") $(unfinished)"
+  fq cancel "$id" >/dev/null
+  # shellcheck disable=SC2086
+  fq $looks >"$work/made" 2>&1
+  is "nothing is left of the run of one that was cancelled then ($looks)" 0 "$(unfinished)"
+  : >"$work/ended.${looks%% *}"
+  rm "$work/begun"
+done
+# Of another boot.
+fq push -- sh -c "seq 30000; echo begun >'$work/begun'; exec sleep 60" >"$work/made"
+start_worker
+await test -s "$work/begun"
+await eval '[ "$(unfinished)" = 1 ]'
+kill_worker
+rm "$FQ_SPOOL/queues/default/segment"
+is "something is left of a run of another boot" 1 "$(unfinished)"
+fq cancel --all --yes >"$work/made"
+is "and nothing once the segment was made anew" 0 "$(unfinished)"
+
 # A caller or a follower that dies: its job knows nothing of it.
 start_worker
 for point in push.committed:1 follow.run_read:1; do

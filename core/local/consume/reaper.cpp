@@ -28,6 +28,7 @@ struct Reaper::Dead {
   ProcessName process;
   int64_t found_at_ms = 0;
   bool holds = false;     // anything at all
+  bool wrote = false;     // outputs of jobs, or it is not known
   bool overdue = false;   // what its jobs left behind has had its time
   bool returned = false;  // some of it came back by this look
   std::vector<RunFile::Name> part;
@@ -121,6 +122,7 @@ Result<bool> Reaper::find_dead(Dead& dead) {
     const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
     dead.process = {slot.pid, slot.started};
     dead.found_at_ms = gate().now().boot_ms;
+    dead.wrote = slot.slots != 0 || slot.carried != 0;
     dead.holds = schedule().views().first_held(dead.holder).has_value();
     const bool limited = slot.orphaned_at_ms != 0 && slot.job_limit_ms != kNever;
     dead.overdue = limited && dead.found_at_ms - slot.orphaned_at_ms > slot.job_limit_ms;
@@ -199,7 +201,10 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
   });
 }
 
+/// Whatever it held has ended, or others have it: what its jobs were writing goes before nobody knows any
+/// more that there was one that wrote.
 Result<void> Reaper::free_dead(const Dead& dead) {
+  if (dead.wrote) drop_forsaken_runs(disk());
   return locked([&]() -> Result<void> {
     if (!is_dead(dead) || schedule().views().first_held(dead.holder)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];

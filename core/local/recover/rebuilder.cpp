@@ -12,6 +12,7 @@
 #include "core/journal/journal_name.h"
 // fq, this room.
 #include "core/local/flush/flush.h"
+#include "core/local/files/jobs/outputs.h"
 #include "core/local/files/queue_mark.h"
 #include "core/local/shared/loose_blobs.h"
 #include "core/local/shared/policy_layers.h"
@@ -199,6 +200,7 @@ Result<void> Rebuilder::build(bool alone, bool had_faults, bool lost_all) {
   FQ_TRY(disk().rename(kNewSegment, "segment"));
   FQ_POINT("rebuild.renamed");
   grip_.replace(std::move(store));
+  drop_forsaken_runs(disk());  // of workers of which nobody knows any more, those of another boot
   return {};
 }
 

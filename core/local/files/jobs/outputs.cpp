@@ -134,12 +134,6 @@ Result<void> write_whole(File& file, const JobOutput& output, int64_t until_wall
   return write_header(file, output, until_wall_ms, crc);
 }
 
-/// Nobody writes it, and no caller that lives is to read it.
-bool is_forsaken(Disk& disk, const RunFile::Name& run) {
-  const Result<std::unique_ptr<Calls>> calls = Calls::open(disk);
-  return calls.ok() && *calls && RunFile::is_forsaken(disk, run, **calls);
-}
-
 }  // namespace
 
 uint64_t kept_bytes(const JobOutput& output, Channel channel) {
@@ -206,14 +200,24 @@ void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid) {
   static_cast<void>(disk.remove(unfinished_name_of(run.id, pid)));
 }
 
+void drop_forsaken_runs(Disk& disk) {
+  const Result<std::vector<std::string>> names = disk.list("output");
+  if (!names.ok()) return;
+  const Result<std::unique_ptr<Calls>> calls = Calls::open(disk);
+  if (!calls.ok() || !*calls) return;
+  for (const std::string& name : *names) {
+    const std::optional<RunFile::Name> run = RunFile::name_in(name);
+    if (run && RunFile::is_forsaken(disk, *run, **calls)) static_cast<void>(disk.remove("output/" + name));
+  }
+}
+
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
+  drop_forsaken_runs(disk);
   Result<std::vector<std::string>> listed = disk.list("output");
   if (!listed.ok() && listed.error().sys == ENOENT) return {};
   FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
   for (const std::string& name : names) {
     const std::string path = "output/" + name;
-    const std::optional<RunFile::Name> run = RunFile::name_in(name);
-    if (run && is_forsaken(disk, *run)) FQ_TRY(disk.remove(path));
     const bool unfinished = name.ends_with(kUnfinished);
     uint64_t id = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);

@@ -27,6 +27,9 @@ Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
 /// Removes the files of this run that a dead process was writing, but for output that a caller that lives has
 /// yet to read. Needs: that process still holds the message, so that no other can have begun the same files.
 void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid);
+/// Removes the files of all runs whose process is dead, but for output that a caller that lives has yet to
+/// read. What cannot be removed is left to the next that looks.
+void drop_forsaken_runs(Disk& disk);
 /// Looks at all of them: removes those whose time is over, and those that a dead process was writing, or had
 /// left for a caller that died.
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms);
