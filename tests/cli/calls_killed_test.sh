@@ -76,8 +76,7 @@ done
 # Nor where it died behind the end of its message, or that ended while a leftover of its job had it.
 fq push -- seq 30000 >"$work/made"
 FQ_KILL_AT=settle.durable:1 "$FQ" worker --drain >/dev/null 2>&1 & worker=$!
-await gone_or_zombie $worker
-wait $worker 2>/dev/null
+{ await gone_or_zombie $worker; wait $worker; } 2>/dev/null
 is "something is left of a run whose message has ended" "1 0" "$(unfinished) $(find "$FQ_SPOOL/queues/default/blobs" -type f | wc -l)"
 is "and nothing once somebody looks" 0 "$(fq stats >/dev/null; unfinished)"
 for looks in stats 'worker --once'; do
