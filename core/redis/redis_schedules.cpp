@@ -273,7 +273,10 @@ Result<Reply> RedisSchedules::make(const DueSchedule& seen, int64_t at_wall_ms,
   for (const std::string_view each :
        {message.tenant, std::string_view(fields), message.key, std::string_view(rest)})
     words.push_back(each);
-  return shard_.change("fire", words);
+  // What falls due is told to nobody as accepted, and falls due again where it was lost: no replica is waited
+  // for.
+  const bool falls_due = words.front() == "fire";
+  return shard_.change("fire", words, Shard::Lost::is_unknown, nullptr, falls_due);
 }
 
 Result<std::optional<MessageId>> RedisSchedules::run(std::string_view name) {

@@ -100,6 +100,17 @@ TEST_CASE("what a server says of its cluster that cannot be is passed over, and 
   CHECK(system_clock().boot_ms() - begin_ms < 20'000);
 }
 
+TEST_CASE("a server that knows of no cluster is not taken for one without servers") {
+  const std::string port = std::to_string(free_port());
+  const TestServer lonely({"--cluster-enabled", "yes", "--port", port, "--bind", "127.0.0.1"});
+  for (size_t i = 0; i < 3; ++i) command(three().node(i), {"FUNCTION", "FLUSH"});
+  CHECK(answered(real_time_engine().load("redis://127.0.0.1:" + port + "," + three().address(0))));
+  for (size_t i = 0; i < 3; ++i) CHECK(command(three().node(i), {"FUNCTION", "LIST"}).items.size() == 1);
+  const Result<bool> alone = real_time_engine().load("redis://127.0.0.1:" + port);
+  REQUIRE(!alone.ok());
+  CHECK(alone.error().kind == ErrorKind::later);
+}
+
 TEST_CASE("a cluster has no databases") {
   const std::string spool = "redis://" + three().address(0) + "/3";
   const Result<std::vector<std::string>> queues = real_time_engine().list(spool);

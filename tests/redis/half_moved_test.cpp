@@ -8,9 +8,12 @@
 
 // System.
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 // Tests.
 #include "tests/knobs.h"
 
@@ -90,6 +93,13 @@ class SlotOnItsWay {
   void begin() { cluster_.begin_move(tag_, from_, to_); }
   void begin_at_target_only() { setslot(*target_, "IMPORTING", cluster_.name_of(from_)); }
   void move(const std::vector<std::string>& keys) { migrate(*source_, to_, keys); }
+  /// What others remove meanwhile is no fault.
+  void move_all_there_are() {
+    for (std::vector<std::string> keys; !(keys = cluster_.keys_of(tag_, from_)).empty();) {
+      keys.resize(std::min<size_t>(keys.size(), 500));
+      migrate(*source_, to_, keys);
+    }
+  }
   /// All is again where it was.
   void turn_back() {
     setslot(*source_, "STABLE");
@@ -327,6 +337,26 @@ TEST_CASE("a check and a repair by who knew where a shard was find it where it i
   CHECK(answered(queue->check()).findings.empty());
   CHECK(answered(queue->check({.repair = true})).repairs.empty());
   is_all_well(full);
+}
+
+TEST_CASE("nothing is left of a queue whose keys go to another server while it is removed",
+          "[halves][threads]") {
+  for (int round = 0; round < (is_whole_form() || is_all_tried() ? 12 : 4); ++round) {
+    OnCluster s(1);
+    const std::vector<NewMessage> many(1'000, message_for("t"));
+    for (int i = 0; i < 10; ++i)
+      REQUIRE(!answered(s.queue->push(many, {.durability = Durability::lazy})).error);
+    s.queue.reset();
+    SlotOnItsWay slot(s.cluster, s.tags().at(0));
+    auto removed = std::async(std::launch::async, [&] { return real_time_engine().remove(s.location); });
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(5 * round));  // the moment in which it begins to move
+    slot.begin();
+    slot.move_all_there_are();
+    slot.end();
+    if (!removed.get()) REQUIRE(real_time_engine().remove(s.location).ok());  // which was told to try again
+    CHECK(all_keys(s.cluster, s.prefix).empty());
+  }
 }
 
 TEST_CASE("whatever is asked of a shard of which keys are gone is refused, and done once all are there",

@@ -1,4 +1,5 @@
 // servers_test - servers as they are met: gone, started anew, without the library, refused, full, hostile.
+#include "core/redis/shard/server_link.h"
 #include "core/redis/wire/redis_place.h"
 #include "core/redis/wire/server.h"
 #include "tests/redis/impostor.h"
@@ -46,6 +47,31 @@ TEST_CASE("a cluster in which nobody serves a slot is waited for, and said") {
   REQUIRE(!queues.ok());
   CHECK(queues.error().kind == ErrorKind::later);
   CHECK(queues.error().text.find("serves not all slots") != std::string::npos);
+}
+
+TEST_CASE("an answer that comes too late is not taken for that to what is asked next") {
+  const std::string info =
+      "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrole:master\r\nrun_id:r\r\n"
+      "maxmemory_policy:noeviction\r\nconnected_slaves:0\r\n";
+  const Impostor slow(Impostor::Answer([&](const std::string& asked) {
+    if (asked.find("INFO") != std::string::npos) return as_bulk(info);
+    if (asked.find("TIME") == std::string::npos) return std::string("+PONG\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return std::string("+the time\r\n");
+  }));
+  ServerLink link(answered(parse_redis_place(slow.spool("?timeout=100ms&connect=100ms"))), "");
+  std::string said;
+  const auto ask = [&](std::string_view word) {
+    return link.on_each_server([&](Server& server) -> Result<void> {
+      FQ_TRY_SET(const Reply reply, server.call({&word, 1}));
+      said = reply.text;
+      return {};
+    });
+  };
+  CHECK(!ask("TIME").ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it is there by then
+  answered(ask("PING"));
+  CHECK(said == "PONG");
 }
 
 TEST_CASE("who has no password, or a wrong one, is denied, and no error repeats it") {

@@ -158,7 +158,7 @@ bool Compactor::append_moved(const Carried& carried) {
   Txn& txn = change.txn();
   const std::optional<uint32_t> file = stream().table().find(entry.item_position);
   if (file && carried.record().message.is_lost()) txn.set(stream().table().slot(*file).lost, 1);
-  const uint64_t position = change.append(body_);
+  const uint64_t position = change.append(Purpose::care, body_);
   const uint64_t item_position =
       position + kRecordHeaderBytes + moved_item_offset(body_.bytes, carried.record());
   gate().apply().moved(txn, carried.record(), position, item_position, HolderIndex{entry.holder.get()},

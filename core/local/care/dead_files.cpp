@@ -36,13 +36,13 @@ uint32_t DeadFiles::append_low() {
   // The CLOCK record behind it is no longer than LOW.
   if (writer_.room_for(Purpose::care, 2 * record_bytes(body_)) != Obstacle::none) return 0;
   Change change(link_);
-  change.append(body_);
+  change.append(Purpose::care, body_);
   // The boot and the clock are known from a record too, which may lie in a file that goes.
   ClockRecord clock;
   std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
   clock.wall_minus_boot_ms = shared.wall_minus_boot_ms;
   encode_clock(body_, clock);
-  change.append(body_);
+  change.append(Purpose::care, body_);
   change.commit();
   return count;
 }

@@ -43,7 +43,7 @@ Obstacle KeyCarrier::carry_some() {
     if (obstacle != Obstacle::none) return obstacle;
   }
   Change change(link_);
-  if (!record_.keys.empty()) note_pin(change.txn(), shared.kept_keys, change.append(body_));
+  if (!record_.keys.empty()) note_pin(change.txn(), shared.kept_keys, change.append(Purpose::care, body_));
   note_walked(change.txn(), shared.kept_keys, at, at >= end);
   FQ_POINT("keys.carried");
   change.commit();

@@ -223,7 +223,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, size_t&
   open_ends(txn, shared).set(shared.next_serial, shared.next_serial + count);
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
-    change.append(body_);
+    change.append(Purpose::event, body_);
   }
   FQ_POINT("lease.appended");
   change.commit();

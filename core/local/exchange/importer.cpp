@@ -255,7 +255,7 @@ Result<void> Importer::add_step(MessageId id, const ExportedStep& step) {
         const Obstacle obstacle = writer_.room_for_push(record_bytes(body_), need_of(record), 0, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_);
-        const uint64_t position = change.append(body_);
+        const uint64_t position = change.append(Purpose::accept, body_);
         gate().apply().stepped(change.txn(), record, *slot, position, body_.bytes.size());
         change.commit();
         upkeep_.look(header());

@@ -38,7 +38,7 @@ Result<Settings> RunTimePolicy::settings() {
 
 void RunTimePolicy::append(const PolicyRecord& record) {
   Change change(link_);
-  const uint64_t position = change.append(body_);
+  const uint64_t position = change.append(Purpose::accept, body_);
   gate().apply().policy(change.txn(), record, position, change.now().wall_ms);
   FQ_POINT("policy.appended");
   change.commit();
@@ -138,7 +138,7 @@ Obstacle RunTimePolicy::carry_one(TenantIndex node) {
   Change change(link_);
   // It holds already, so it is not applied.
   if (!record.patch.set.empty())
-    note_pin(change.txn(), header().run_time_settings, change.append(carried_body_));
+    note_pin(change.txn(), header().run_time_settings, change.append(Purpose::care, carried_body_));
   change.txn().set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
   FQ_POINT("policy.carried");
   change.commit();

@@ -126,7 +126,7 @@ Result<bool> Crossing::write_leaving(const Parcel& parcel, const Draft& draft) {
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_);
-        const uint64_t position = change.append(body_);
+        const uint64_t position = change.append(Purpose::accept, body_);
         const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
         gate().apply().edited(change.txn(), draft.record, position, item_position, change.now().wall_ms);
         FQ_POINT("move.leaving");

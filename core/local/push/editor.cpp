@@ -147,7 +147,7 @@ Result<Editor::Written> Editor::write(Draft& draft) {
 
 void Editor::append(const Draft& draft, SlotIndex slot) {
   Change change(link_);
-  const uint64_t position = change.append(body_);
+  const uint64_t position = change.append(Purpose::accept, body_);
   if (!draft.doomed.empty())
     LooseBlobs(header()).add(change.txn(), schedule().messages().entry(slot).payload_bytes);
   const uint64_t item_position =

@@ -361,7 +361,7 @@ Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, boo
 void KeyedPush::append_replaced(const ReplacedRecord& record, SlotIndex slot) {
   Change change(link_);
   Txn& txn = change.txn();
-  const uint64_t position = change.append(body_);
+  const uint64_t position = change.append(Purpose::accept, body_);
   const Entry& entry = schedule().messages().entry(slot);
   if ((entry.flags & kEntryBlob) != 0) LooseBlobs(header()).add(txn, entry.payload_bytes);
   gate().apply().replaced(txn, record, slot, position);

@@ -36,7 +36,7 @@ PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Comp
   const MessageId first_id{shared.next_id.get()};
   if (companion != nullptr) companion->append(change, first_id);
   body_.flags = lazy ? kFlagLazy : 0;
-  const uint64_t position = change.append(body_, first_id);
+  const uint64_t position = change.append(Purpose::accept, body_, first_id);
   open_ends(txn, shared).set(shared.next_id, number(first_id) + items.size());
   PushedMessages pushed{items, need, first_id, position, change.now().wall_ms};
   if (need.keys != 0) gate().note_keys(txn, items);

@@ -143,7 +143,7 @@ Result<Receiver::Received> Receiver::receive(MovedRecord& record, bool dead) {
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 1, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_);
-        const uint64_t position = change.append(body_);
+        const uint64_t position = change.append(Purpose::accept, body_);
         const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
         gate().apply().moved(change.txn(), record, position, item_position, kHeldByTime,
                              change.now().wall_ms);

@@ -68,7 +68,7 @@ Result<bool> ScheduleBook::put(const ScheduleSnapshot* there, const ScheduledRec
                                                            : writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_);
-        const uint64_t position = change.append(body);
+        const uint64_t position = change.append(purpose, body);
         if (purpose == Purpose::care) {
           timetable.move(change.txn(), there->index, position, static_cast<uint32_t>(bytes));
         } else {
@@ -167,7 +167,7 @@ Result<bool> ScheduleBook::take_out(const ScheduleSnapshot& seen) {
         writer_.room_for(Purpose::event, padded(kRecordHeaderBytes + body_.bytes.size()));
     if (obstacle != Obstacle::none) return obstacle;
     Change change(link_);
-    change.append(body_);
+    change.append(Purpose::event, body_);
     gate().apply().unscheduled(change.txn(), seen.name());
     FQ_POINT("schedule.removed");
     change.commit();

@@ -175,7 +175,7 @@ Result<void> ScheduleRunner::skip(const ScheduleSnapshot& seen, Occurrence why,
         writer_.room_for(Purpose::event, padded(kRecordHeaderBytes + body_.bytes.size()));
     if (obstacle != Obstacle::none) return obstacle;
     Change change(link_);
-    change.append(body_);
+    change.append(Purpose::event, body_);
     gate().apply().skipped(change.txn(), skipped);
     FQ_POINT("schedule.skipped");
     change.commit();

@@ -22,7 +22,8 @@
 // Ends are 64 bytes for every message, burials 88 for the first 16,384 of those that are not dead. Care is
 // one record of the largest size, and the bytes that keys and settings take to be carried forward. On a full
 // disk an event or a burial that finds no room is done and not written: after a crash its message is
-// where it was before. What is accepted, a push, a kick or a setting, is refused then.
+// where it was before. What is accepted, a push, a kick or a setting, is refused then. Change::append() is
+// told the purpose of each record, and asserts in test builds that it leaves what it has to.
 #pragma once
 
 // fq, this room.

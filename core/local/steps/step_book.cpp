@@ -150,7 +150,7 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
         const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_);
-        const uint64_t position = change.append(body_);
+        const uint64_t position = change.append(Purpose::accept, body_);
         gate().apply().stepped(change.txn(), step, *slot, position, body_.bytes.size());
         // A lease that a process holds ends with its job; of another one nobody would know.
         const bool by_time = HolderIndex{schedule().messages().entry(*slot).holder.get()} == kHeldByTime;
@@ -218,7 +218,7 @@ Result<std::optional<MessageId>> StepBook::append_push(const Receipt& receipt, s
   companion.append = [&](Change& change, MessageId first_id) {
     step.child = first_id;
     encode_stepped(body_, step);  // as long as before: nothing is allocated
-    const uint64_t position = change.append(body_);
+    const uint64_t position = change.append(Purpose::accept, body_);
     gate().apply().stepped(change.txn(), step, *schedule().messages().find(step.id), position,
                            body_.bytes.size());
     FQ_POINT("step.pushing");
@@ -277,7 +277,7 @@ Result<void> StepBook::carry_one(StepSnapshot& seen) {
     const Obstacle obstacle = writer_.room_for(Purpose::care, record_bytes(carried_body_));
     if (obstacle != Obstacle::none) return obstacle;
     Change change(link_);
-    schedule().steps().move(change.txn(), seen.index, change.append(carried_body_));
+    schedule().steps().move(change.txn(), seen.index, change.append(Purpose::care, carried_body_));
     change.commit();
     return Obstacle::none;
   }));

@@ -3,8 +3,10 @@
 #pragma once
 
 // fq, below us.
+#include "core/base/assert.h"
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/local/shared/journal_size.h"
 #include "core/local/write/link.h"
 
 namespace fq {
@@ -13,14 +15,22 @@ namespace fq {
 class Change {
  public:
   explicit Change(Link& link)
-      : stream_(link.stream()), txn_(link.store().begin()), now_(link.gate().note_now(txn_)) {}
+      : header_(link.header()),
+        stream_(link.stream()),
+        txn_(link.store().begin()),
+        now_(link.gate().note_now(txn_)) {}
 
   Txn& txn() { return txn_; }
   const Now& now() const { return now_; }
-  /// Returns the record's position.
-  uint64_t append(Body& body, MessageId first_id = {}) { return append_at(now_.wall_ms, body, first_id); }
+  /// Returns the record's position. It leaves what others may use, see journal_size.h.
+  uint64_t append(Purpose purpose, Body& body, MessageId first_id = {}) {
+    return append_at(purpose, now_.wall_ms, body, first_id);
+  }
   /// The same, by another wall clock.
-  uint64_t append_at(int64_t wall_ms, Body& body, MessageId first_id = {}) {
+  uint64_t append_at([[maybe_unused]] Purpose purpose, int64_t wall_ms, Body& body, MessageId first_id = {}) {
+#ifdef FQ_FAULT_POINTS
+    FQ_ASSERT(JournalSize(header_).leaves_room(purpose, record_bytes(body)));
+#endif
     return stream_.append(txn_, body, first_id, wall_ms);
   }
   void commit() {
@@ -30,6 +40,7 @@ class Change {
   }
 
  private:
+  SegmentHeader& header_;
   Stream& stream_;
   Txn txn_;
   const Now now_;

@@ -55,7 +55,7 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
   }
   if (written) {
     encode_event(body_, type, items_, detail);
-    change.append(body_);
+    change.append(purpose_of(type), body_);
   }
   if (loose_bytes != 0) LooseBlobs(header()).add(txn, loose_bytes);
   FQ_POINT("event.appended");
@@ -121,7 +121,7 @@ void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex
   uint64_t position = 0;
   if (written) {
     encode_event(body_, type, items_, detail);
-    position = change.append(body_);
+    position = change.append(purpose_of(type), body_);
   }
   for (size_t i = 0; i < slots.size(); ++i) {
     const uint64_t event_position = written ? position : items_[i].previous_event;

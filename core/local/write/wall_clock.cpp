@@ -37,7 +37,7 @@ Result<void> WallClock::follow() {
     // A full queue has no room for it: the next command tries again.
     if (writer_.room_for(Purpose::event, record_bytes(body)) != Obstacle::none) return {};
     Change change(link_);
-    const uint64_t position = change.append_at(change.now().boot_ms + measured, body);
+    const uint64_t position = change.append_at(Purpose::event, change.now().boot_ms + measured, body);
     change.txn().set(header().clock_position, position);
     change.txn().set(header().clock_step_ms, measured - noted);
     change.txn().set(header().wall_minus_boot_ms, measured);

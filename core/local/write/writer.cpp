@@ -127,7 +127,7 @@ Result<void> Writer::raise_limits() {
     obstacle = room_for(Purpose::care, bytes);
     if (obstacle != Obstacle::none) return {};
     Change change(link_);
-    change.append(body_);
+    change.append(Purpose::care, body_);
     Txn& txn = change.txn();
     txn.set(shared.id_limit_pending, limits.id_limit);
     txn.set(shared.serial_limit_pending, limits.serial_limit);

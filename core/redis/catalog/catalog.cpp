@@ -12,6 +12,7 @@
 #include "core/base/text/escape.h"
 #include "core/engine/no_such_queue.h"
 // fq, this room.
+#include "core/redis/catalog/removed_keys.h"
 #include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/shard_places.h"
@@ -282,7 +283,7 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
     const std::string root = tag + "h";
     FQ_TRY(call(WordList<2>{"UNLINK", root}));
   }
-  FQ_TRY(remove_keys(tags));
+  FQ_TRY(remove_keys(*access_.link, tags));
   FQ_TRY(call(WordList<2>{"UNLINK", gone}));
   return {};
 }
@@ -372,25 +373,5 @@ Result<void> Catalog::drop_name(const std::string& queue, const std::string& nam
 }
 
 /// Another queue may have had the name: its places are others.
-Result<void> Catalog::remove_keys(const std::vector<std::string>& tags) {
-  const std::set<std::string_view> of_it(tags.begin(), tags.end());
-  const auto unlink = [&](const std::vector<std::string>& names) -> Result<void> {
-    std::map<std::string_view, std::vector<std::string_view>> by_tag;  // a cluster takes no others together
-    for (const std::string_view name : names) {
-      const std::string_view tag = name.substr(0, name.find("}:") + 2);
-      if (!of_it.contains(tag)) continue;
-      std::vector<std::string_view>& words = by_tag[tag];
-      if (words.empty()) words.emplace_back("UNLINK");
-      words.push_back(name);
-    }
-    for (const auto& [tag, words] : by_tag) FQ_TRY(call(words));
-    return {};
-  };
-  // Prefix and queue have no character that a pattern knows.
-  const std::string& first = tags.front();
-  const std::string pattern =
-      tags.size() == 1 ? first + "*" : first.substr(0, first.find(':', first.find('{'))) + ":*";
-  return access_.link->scan(pattern, unlink);
-}
 
 }  // namespace fq

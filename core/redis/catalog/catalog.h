@@ -73,7 +73,6 @@ class Catalog {
   Result<bool> finish_rename(const std::string& queue, const Fixed& meta);
   Result<void> drop_name(const std::string& queue, const std::string& name, const std::string& places);
   Result<void> remove_rest(const std::string& queue);
-  Result<void> remove_keys(const std::vector<std::string>& tags);
 
   ServerAccess access_;
   QueueMeta meta_{access_};

@@ -46,11 +46,12 @@ int64_t Shard::wall_ahead_ms() const {
   return access_.told_time->wall_ms() - access_.told_time->boot_ms();
 }
 
-/// One key that is always there and one that never is: while a cluster moves them, a server refuses the call.
-Result<std::string> Shard::owner() {
-  const std::string root = tag_ + "h", never = tag_ + "c";
+/// One key that is always there, unless it is lost, and one that never is: while a cluster moves them, a
+/// server refuses the call.
+Result<std::string> owner_of(ServerLink& link, const std::string& tag) {
+  const std::string root = tag + "h", never = tag + "c";
   const auto asked = [&](const Server&) { return std::vector<std::string_view>{"EXISTS", root, never}; };
-  FQ_TRY_SET(ServerLink::Said said, access_.link->say(root, asked));
+  FQ_TRY_SET(ServerLink::Said said, link.say(root, asked));
   if (said.reply.kind == Reply::Kind::error) return error_of_refusal(said.server, "EXISTS", said.reply.text);
   return std::move(said.server);
 }
@@ -59,7 +60,7 @@ Result<std::string> Shard::owner() {
 /// for names answers, whether it has the shard or not, so who has it is asked in front and behind.
 Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
   const size_t end = cursor.find(' ');
-  if (end == std::string::npos) FQ_TRY(owner());
+  if (end == std::string::npos) FQ_TRY(owner_of(*access_.link, tag_));
   const std::string number = cursor.substr(0, end);
   const std::string pattern = tag_ + "*";  // prefix and queue have no character that a pattern knows
   const auto scan = [&](const Server&) {
@@ -68,7 +69,7 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
   FQ_TRY_SET(const ServerLink::Said said, access_.link->say(tag_, scan));
   const Reply& page = said.reply;
   if (page.kind == Reply::Kind::error) return error_of_refusal(said.server, "SCAN", page.text);
-  FQ_TRY_SET(const std::string owner_now, owner());
+  FQ_TRY_SET(const std::string owner_now, owner_of(*access_.link, tag_));
   if (said.server != owner_now || (end != std::string::npos && cursor.substr(end + 1) != said.server))
     return Error{ErrorKind::later, said.server + ": has taken over the queue's keys meanwhile; try again", 0};
   const std::string& next = page.at(0).text;
@@ -106,7 +107,7 @@ std::string Shard::place() const {
 }
 
 FunctionCall Shard::function_call(const Call& call) {
-  std::vector<std::string> keys = {tag_ + "h", tag_ + "c"};  // see owner()
+  std::vector<std::string> keys = {tag_ + "h", tag_ + "c"};  // see owner_of()
   if (!call.other.empty()) keys.insert(keys.end(), {call.other + "h", call.other + "c"});
   const bool reads_only = call.function == "look";
   const auto words = [this, reads_only, arguments = call.arguments,

@@ -119,6 +119,9 @@ class RoomLender {
   virtual Result<void> count_anew() = 0;
 };
 
+/// Which server has all of the shard.
+Result<std::string> owner_of(ServerLink& link, const std::string& tag);
+
 class Shard {
  public:
   /// Where the connection is cut before an answer came: whether the call may be made once more. That it was
@@ -238,8 +241,6 @@ class Shard {
   Result<void> tell_time();
   Error named(Error error);
   Result<bool> is_of_its_queue();
-  /// Which server has all of it.
-  Result<std::string> owner();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"

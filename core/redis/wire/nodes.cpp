@@ -207,6 +207,21 @@ Result<void> Nodes::learn() {
   return {};
 }
 
+/// One that has forgotten its cluster knows of nobody.
+Result<void> Nodes::learn_masters() {
+  const auto has_any = [&] {
+    return std::any_of(owner_.begin(), owner_.end(), [](uint16_t owner) { return owner != 0; });
+  };
+  for (size_t others = known_names().size();; --others) {
+    FQ_TRY(learn());
+    if (has_any()) return {};
+    forget(), doubt(told_by_);
+    if (others == 0)
+      return Error{ErrorKind::later, told_by_ + ": its cluster serves no slots; try again", 0, true};
+    learned_ms_ = -kLearnedMs;
+  }
+}
+
 /// Where it cannot be reached another may have taken over.
 Result<std::shared_ptr<Server>> Nodes::owner_at(uint16_t owner) {
   Result<std::shared_ptr<Server>> found = at(names_[owner - 1]);
@@ -227,7 +242,7 @@ Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
 Result<void> Nodes::visit_masters(const std::function<Result<void>(Result<std::shared_ptr<Server>>)>& visit) {
   FQ_TRY_SET(const std::shared_ptr<Server> server, any());
   if (!is_cluster_) return visit(server);
-  FQ_TRY(learn());
+  FQ_TRY(learn_masters());
   for (const uint16_t owner : std::set<uint16_t>(owner_.begin(), owner_.end())) {
     if (owner != 0) FQ_TRY(visit(owner_at(owner)));
   }
@@ -248,7 +263,7 @@ Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
 Result<uint32_t> Nodes::unserved_slots() {
   FQ_TRY(any());
   if (!is_cluster_) return 0U;
-  FQ_TRY(learn());
+  FQ_TRY(learn_masters());
   return static_cast<uint32_t>(std::count(owner_.begin(), owner_.end(), uint16_t{0}));
 }
 

@@ -64,6 +64,8 @@ class Nodes {
     uint64_t doubted = 0;  // when what it says was found wrong last, as the count of all such; 0: never
   };
   Result<void> learn();
+  /// By one that knows of any server that has slots.
+  Result<void> learn_masters();
   Result<std::shared_ptr<Server>> teller();
   void take_slots(const Reply& ranges, const std::string& asked);
   /// Those that have slots, and the seeds.

@@ -81,12 +81,15 @@ Result<void> Server::send() {
   return {};
 }
 
-Result<Reply> Server::receive() {
-  FQ_TRY(send());
-  return receive(system_clock().boot_ms() + call_ms_);
-}
+Result<Reply> Server::receive() { return receive(system_clock().boot_ms() + call_ms_); }
 
 Result<Reply> Server::receive(int64_t deadline_ms) {
+  Result<Reply> reply = receive_next(deadline_ms);
+  is_lost_ = is_lost_ || !reply;
+  return reply;
+}
+
+Result<Reply> Server::receive_next(int64_t deadline_ms) {
   FQ_TRY(send());
   for (;;) {
     Result<std::optional<Reply>> next = parser_.next();
@@ -233,7 +236,9 @@ Result<bool> Server::receive_copy() {
   FQ_TRY_SET(const Reply reply, receive());
   if (reply.kind == Reply::Kind::error) return error_of_refusal(name(), "WAIT", reply.text);
   lags_until_ms_ = reply.number >= 1 ? 0 : system_clock().boot_ms() + kLagMs;
-  return reply.number >= 1;
+  if (reply.number >= 1) return true;
+  // It may have none by now: then there is nobody to wait for, from here on neither.
+  return !asked_level_ && read_replication() && level_ == Level::async;
 }
 
 }  // namespace fq

@@ -34,7 +34,8 @@ class Server {
   Level level() const { return level_; }
   /// Of a strict one: its appendfsync is always. False: it is its administrator's word.
   bool says_fsync() const { return says_fsync_; }
-  bool is_over() { return wire_.is_over(); }
+  /// Also where an answer did not come: it may still, and would be taken for that to what is asked next.
+  bool is_over() { return is_lost_ || wire_.is_over(); }
   int64_t call_ms() const { return call_ms_; }
   /// False: there is nothing to be heard from it, or it is a replica by now, which refuses changes and
   /// answers all else from what it has. It is asked now and then; of a cluster others tell, and a socket
@@ -75,6 +76,7 @@ class Server {
   static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
                                                   const std::string& password);
   Result<Reply> greet(Words words);
+  Result<Reply> receive_next(int64_t deadline_ms);
   Result<void> log_in(const RedisPlace& place, const std::string& password);
   Result<void> read_info();
   void set_level(std::string_view info);
@@ -92,6 +94,7 @@ class Server {
   std::string run_id_, info_;
   bool is_cluster_ = false;
   bool is_replica_ = false;
+  bool is_lost_ = false;
   bool says_fsync_ = false;
   Level level_ = Level::async;
   int64_t lags_until_ms_ = 0;   // its replicas, as far as is known
