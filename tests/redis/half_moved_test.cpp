@@ -93,8 +93,7 @@ class SlotOnItsWay {
   void begin() { cluster_.begin_move(tag_, from_, to_); }
   void begin_at_target_only() { setslot(*target_, "IMPORTING", cluster_.name_of(from_)); }
   void move(const std::vector<std::string>& keys) { migrate(*source_, to_, keys); }
-  /// What others remove meanwhile is no fault.
-  void move_all_there_are() {
+  void move_all_there_are() {  // while others remove them
     for (std::vector<std::string> keys; !(keys = cluster_.keys_of(tag_, from_)).empty();) {
       keys.resize(std::min<size_t>(keys.size(), 500));
       migrate(*source_, to_, keys);
