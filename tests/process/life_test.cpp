@@ -244,8 +244,9 @@ class CrowdedLife {
             return *drained == there ? 0 : 2;
           }) == 0);
     const uint64_t journal_bytes = disk_bytes(spool_.queue("journal"));
-    CHECK(journal_bytes <= 8 * kMebibyte + 4 * (live_bytes() - ledger_->live_bytes));
-    largest_.drained = std::max(largest_.drained, journal_bytes);
+    const uint64_t all_bytes = journal_bytes + disk_bytes(spool_.queue("blobs"));
+    CHECK(all_bytes <= 8 * kMebibyte + 4 * (live_bytes() - ledger_->live_bytes));
+    largest_.drained = std::max(largest_.drained, all_bytes);
     disk_.make_room();
     for (uint64_t n = first_; n < ledger_->numbers; ++n) ledger_->each[n].told = Told::gone;
     look();

@@ -8,9 +8,9 @@ namespace fq::test {
 
 namespace {
 
-constexpr uint64_t kPayloadBytes = 1024 * 1024;
+constexpr uint64_t kPayloadBytes = 256 * 1024;
 // As fq-spool(7) tells it, with nothing alive, and what the last one had in hand.
-constexpr uint64_t kBound = 8 * 1024 * 1024 + kPayloadBytes;
+constexpr uint64_t kBound = 2 * 1024 * 1024 + kPayloadBytes;
 constexpr int kKills = 30;
 
 std::string large(char letter) { return std::string(kPayloadBytes, letter); }

@@ -21,7 +21,7 @@
 
 namespace fq {
 
-inline constexpr uint64_t kLooseBytesMax = 8 * 1024 * 1024;  // chosen: as much as an empty queue may keep
+inline constexpr uint64_t kLooseBytesMax = 2 * 1024 * 1024;  // of the 8 MiB that an empty queue may keep
 
 /// A view over the header. Needs: the state lock.
 class LooseBlobs {
