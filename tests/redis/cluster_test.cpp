@@ -21,6 +21,14 @@ TEST_CASE("slots are given to keys as servers give them") {
   }
 }
 
+TEST_CASE("places of shards are not drawn twice") {
+  std::set<std::string> drawn;
+  for (int i = 0; i < 100; ++i) {
+    for (const std::string& place : spread_shard_places("q", 4, true)) CHECK(drawn.insert(place).second);
+  }
+  CHECK(other_shard_place(*drawn.begin()) != *drawn.begin());
+}
+
 TEST_CASE("a queue on a cluster has 64 shards by itself, spread over its servers alike") {
   OnCluster s;
   CHECK(s.queue->caps().shards == 64);
