@@ -27,12 +27,14 @@ is 'no path of the build is in any file' '' "$(grep -rlF -e "$source" "$prefix")
 is 'no LTO bytecode is in the library' '' "$(readelf -SW "$prefix/lib/libfq.a" | grep -F .gnu.lto)"
 # What is loaded is written or executed, never both; the stack is not executed; and what is constant once the
 # program has begun cannot be written any more, as the kernel tells of one that runs.
-flags_of() {
-  readelf -lW "$prefix/bin/fq" | awk -v type="$1" '$1 == type { flags = ""; for (i = 7; i < NF; ++i) flags = flags $i; print flags }'
+flags_of() {  # type, program
+  readelf -lW "$prefix/bin/${2:-fq}" | awk -v type="$1" '$1 == type { flags = ""; for (i = 7; i < NF; ++i) flags = flags $i; print flags }'
 }
 is 'one segment is executed, another written' $'RE\nRW' "$(flags_of LOAD | sort)"
 is 'the stack is not executed' RW "$(flags_of GNU_STACK)"
 is 'what is constant is named' R "$(flags_of GNU_RELRO)"
+is 'of fq-redis too no segment is both' '' "$(flags_of LOAD fq-redis | grep W | grep E)"
+is 'nor is its stack' 'RW R' "$(flags_of GNU_STACK fq-redis) $(flags_of GNU_RELRO fq-redis)"
 "$prefix/bin/fq" --spool "$work/waited" pop --wait=20s &
 waiting=$!
 rights() { awk '/bin\/fq$/ { print $2 }' "/proc/$waiting/maps" | sort | paste -sd' '; }
