@@ -158,6 +158,19 @@ TEST_CASE("bodies of segments with random bytes overwritten never hang, crash or
   }
 }
 
+TEST_CASE("dead letters are not thrown away by a time that no policy says") {
+  for (const int64_t garbage : {int64_t{-1}, int64_t{0}, INT64_MIN, int64_t{1} << 62}) {
+    CAPTURE(garbage);
+    Spool spool;
+    const auto expected = fill_many(spool);
+    const size_t offset = offsetof(SegmentHeader, settings) + offsetof(SharedSettings, dead_retention_ms);
+    write_at(spool.queue("segment"), offset, {reinterpret_cast<const char*>(&garbage), sizeof garbage});
+    CHECK(spool.fq({"pop", "--lease", "1h"}).exit == 0);
+    std::filesystem::remove(spool.queue("segment"));
+    CHECK(spool.payloads() == expected);
+  }
+}
+
 TEST_CASE("whoever makes a segment with faults anew may die at it: payloads of no message are kept") {
   Spool spool;
   const std::string input = spool.directory() + "/long";

@@ -17,10 +17,9 @@ constexpr size_t kDroppedMax = 16;  // of one record and transaction
 
 /// When the oldest dead letter has had its time; kNever where none has one. Needs: the lock.
 int64_t DeadLetters::due_ms() {
-  const int64_t kept_ms = header().settings.dead_retention_ms;
   std::array<SlotIndex, 1> oldest;
-  if (kept_ms == kUnlimited || schedule().views().oldest_dead(oldest) == 0) return kNever;
-  return schedule().messages().entry(oldest[0]).at_ms + std::min(kept_ms, kLatestMs);
+  if (kept_ms() == kUnlimited || schedule().views().oldest_dead(oldest) == 0) return kNever;
+  return schedule().messages().entry(oldest[0]).at_ms + kept_ms();
 }
 
 /// Cancels some that have had their time. Needs: the lock, and that their record finds room.
@@ -28,7 +27,7 @@ Obstacle DeadLetters::drop_some(const Now& now) {
   std::array<SlotIndex, kDroppedMax> slots;
   std::array<size_t, kDroppedMax> blobs_before;
   const size_t there = schedule().views().oldest_dead(slots);
-  const int64_t kept_ms = std::min<int64_t>(header().settings.dead_retention_ms, kLatestMs);
+  const int64_t kept_ms = std::min(this->kept_ms(), kLatestMs);
   size_t count = 0;
   Obstacle obstacle = Obstacle::none;
   while (count < there && schedule().messages().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {

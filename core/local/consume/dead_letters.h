@@ -16,11 +16,14 @@ class DeadLetters : private Linked {
 
   /// When the oldest dead letter has had its time; kNever where none has one. Needs: the lock.
   int64_t due_ms();
-  Result<void> drop_old() {
-    return header().settings.dead_retention_ms.peek() == kUnlimited ? Result<void>() : drop_due();
-  }
+  Result<void> drop_old() { return kept_ms() == kUnlimited ? Result<void>() : drop_due(); }
 
  private:
+  /// A time that no policy can say is damage of the segment: nothing is thrown away by that.
+  int64_t kept_ms() {
+    const int64_t ms = header().settings.dead_retention_ms.peek();
+    return ms > 0 && ms <= kLatestMs ? ms : kUnlimited;
+  }
   Result<void> drop_due();
   Obstacle drop_some(const Now& now);
 

@@ -157,7 +157,8 @@ Obstacle Writer::room_for(Purpose purpose, uint64_t bytes, uint64_t more_message
 
 Obstacle Writer::room_for_event(RecordType type, uint64_t bytes) {
   const Purpose purpose = purpose_of(type);
-  const Obstacle obstacle = room_for(purpose, bytes);
+  // What a kick brings back may be buried again.
+  const Obstacle obstacle = room_for(purpose, bytes, purpose == Purpose::accept ? 1 : 0);
   const bool may_go_unwritten = purpose == Purpose::event || purpose == Purpose::bury;
   if (!may_go_unwritten || obstacle == Obstacle::none || obstacle == Obstacle::ring_full) return obstacle;
   // First a file is asked for; only a disk that has none lets the event go unwritten (see is_written).
