@@ -19,7 +19,7 @@ removed() { fq queue remove "$1" --yes >"$work/out"; }
 apart=4
 if [ -n "${FQ_ALL:-}" ]; then apart=1; fi
 each_cut() {
-  local most=200
+  local most=400
   ways=$work/$1.ways
   mkdir "$ways"
   setpriv --pdeathsig KILL python3 "$(dirname "$0")/cutting_proxy.py" "$work/s" "$ways" $most & local proxy=$!

@@ -56,7 +56,7 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq kick 2
   fq worker -- sh -c 'exec sleep 60' 2>/dev/null & worker=$!
   until [ "$(fq show 2 --json | jq -r .state)" = leased ]; do sleep 0.01; done  # until it has begun
-  job=$(pgrep -P "$worker")
+  until job=$(pgrep -P "$worker"); do sleep 0.01; done     # and its job, which comes behind that
   { kill -KILL "$worker" "$job"; wait "$worker"; } 2>/dev/null
   await gone_or_zombie "$job"  # as long as it lives its message is nobody's
   fq worker --once -- true
