@@ -252,7 +252,7 @@ TEST_CASE(
     "explain names a limit over all shards, with what runs in all of them, and only where it is in the way") {
   Sharded s;
   std::string other;
-  const auto [first, second] = two_apart(*s.queue, other);
+  const MessageId first = two_apart(*s.queue, other).first;
   REQUIRE(s.queue->policy_set("", concurrency(2)).ok());
   const auto reasons = [&](MessageId id) {
     ExplainRequest request;
@@ -260,12 +260,15 @@ TEST_CASE(
     return answered(s.queue->explain(request)).subject->reasons;
   };
   CHECK(reasons(first).empty());
-  REQUIRE(taken(*s.queue, 2).size() == 2);
+  std::vector<MessageId> held;  // one of them may be of an account that lies where the first does
+  for (const Delivery& each : taken(*s.queue, 2)) held.push_back(each.id);
+  REQUIRE(held.size() == 2);
+  std::sort(held.begin(), held.end());
   const MessageId third = push_one(*s.queue, "c", "x");
   REQUIRE(reasons(third).size() == 1);
   std::vector<MessageId> running = reasons(third)[0].ids;
   std::sort(running.begin(), running.end());
-  CHECK(running == std::vector{std::min(first, second), std::max(first, second)});
+  CHECK(running == held);
   for (const Explanation& each : answered(s.queue->explain({})).blocked)
     CHECK(each.reasons.at(0).ids.size() == 2);
   CHECK(reasons(third)[0].kind == Reason::Kind::concurrency);
