@@ -56,10 +56,10 @@ TEST_CASE("an answer that comes too late is not taken for that to what is asked 
   const Impostor slow(Impostor::Answer([&](const std::string& asked) {
     if (asked.find("INFO") != std::string::npos) return as_bulk(info);
     if (asked.find("TIME") == std::string::npos) return std::string("+PONG\r\n");
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1'300));  // as one that hangs for a moment
     return std::string("+the time\r\n");
   }));
-  ServerLink link(answered(parse_redis_place(slow.spool("?timeout=100ms&connect=100ms"))), "");
+  ServerLink link(answered(parse_redis_place(slow.spool("?timeout=1s&connect=1s"))), "");
   std::string said;
   const auto ask = [&](std::string_view word) {
     return link.on_each_server([&](Server& server) -> Result<void> {
@@ -69,7 +69,7 @@ TEST_CASE("an answer that comes too late is not taken for that to what is asked 
     });
   };
   CHECK(!ask("TIME").ok());
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it is there by then
+  // The late one comes while this is waited for.
   answered(ask("PING"));
   CHECK(said == "PONG");
 }
