@@ -80,6 +80,22 @@ void run_and_follow(Scene& s) {
   CHECK(seen == text);
 }
 
+std::vector<ExportedMessage> export_all(Scene& s) {
+  std::vector<ExportedMessage> all;
+  for (const MessageId id : s.ids) all.push_back(s.door().exported(id).value().value());
+  return all;
+}
+/// How many of them are new here.
+uint64_t import_all(Scene& s, const std::vector<ExportedMessage>& all) {
+  uint64_t taken = 0;
+  for (size_t from = 0; from < all.size(); from += 64) {
+    const auto some = std::span(all).subspan(from, std::min<size_t>(64, all.size() - from));
+    const ImportReply reply = s.door().import_messages(some, "elsewhere").value();
+    for (const ImportResult& each : reply.items) taken += each.what == ImportResult::What::imported ? 1 : 0;
+  }
+  return taken;
+}
+
 PushStatus push_one(Scene& s, NewMessage message) {
   message.payload = as_bytes("x");
   const auto pushed = s.door().push({&message, 1}, {.durability = Durability::lazy});
@@ -132,6 +148,21 @@ std::vector<Group> message_groups() {
            {"backup", Grows::with_queue, [](Scene& s) { s.back_up(); }},
            {"queue rename", Grows::no, [](Scene& s) { s.rename(); }},
            {"queue remove", Grows::no, [](Scene& s) { s.remove(); }},
+       }},
+  };
+}
+
+std::vector<Group> exchange_groups() {
+  return {
+      {"to and from another",
+       [](Scene& s) { s.push(100, [](NewMessage& m, size_t i) { m.priority = int(i % 9); }); },
+       {
+           {"exported, all", Grows::with_queue, [](Scene& s) { CHECK(export_all(s).size() == s.n); }},
+           {"import_messages, all", Grows::with_queue,
+            [](Scene& s) { CHECK(import_all(s, export_all(s)) == s.n); }},
+           {"import_messages, all again", Grows::with_queue,
+            [](Scene& s) { CHECK(import_all(s, export_all(s)) == 0); }},
+           {"move, all", Grows::with_queue, [](Scene& s) { CHECK(s.move(s.ids) == s.n); }},
        }},
   };
 }
@@ -239,7 +270,8 @@ std::vector<Group> job_groups() {
 
 std::vector<Group> groups_beside() {
   std::vector<Group> all;
-  for (const auto& some : {message_groups(), told_groups(), schedule_groups(), job_groups()})
+  for (const auto& some :
+       {message_groups(), exchange_groups(), told_groups(), schedule_groups(), job_groups()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -63,13 +63,20 @@ struct Scene {
     receipts.clear();
   }
   std::string spool() const { return std::filesystem::path(q.path("../..")).lexically_normal().string(); }
-  /// One to another queue of the spool; what was on its way before is looked for.
-  void move() {
+  /// To another queue of the spool, as many at once as the command moves; what was on its way before is
+  /// looked for.
+  size_t move(std::span<const MessageId> what) {
     OpenOptions options;
     options.create = true;
     options.clock = &q.clock;
     REQUIRE(open_queue({spool(), "other"}, options).ok());
-    REQUIRE(door().move({&ids.back(), 1}, {.to = "other", .tenant = {}}).ok());
+    size_t moved = 0;
+    for (size_t from = 0; from < what.size(); from += 256) {
+      const auto page = what.subspan(from, std::min<size_t>(256, what.size() - from));
+      const MoveReply reply = door().move(page, {.to = "other", .tenant = {}}).value();
+      for (const MoveResult& each : reply.items) moved += each.what == MoveResult::What::moved ? 1 : 0;
+    }
+    return moved;
   }
   void back_up() const {
     const std::string copy = std::filesystem::path(spool() + "/../copy").lexically_normal().string();

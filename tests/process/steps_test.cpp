@@ -62,7 +62,10 @@ std::vector<Group> ready_groups() {
            {"push", Grows::no, [](Scene& s) { s.q.push("y", Durability::lazy); }},
            {"lease", Grows::no, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
            {"release", Grows::no, [](Scene& s) { s.settle_all(Verdict::release); }},
-           {"move", Grows::with_queue, [](Scene& s) { s.move(); }},
+           {"move", Grows::with_queue,
+            [](Scene& s) {
+              CHECK(s.move({&s.ids.back(), 1}) == 1);
+            }},
            {"cancel -t", Grows::with_queue, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
            {"peek what has ended", Grows::with_queue, [](Scene& s) { s.peek(State::dead, s.n); }},
        })},
