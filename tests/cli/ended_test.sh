@@ -89,6 +89,17 @@ gives 0 'is not kept: another process has held ended/lock for too long' fq ack "
 pkill -P $holder; kill $holder 2>/dev/null; wait $holder 2>/dev/null
 is 'the verdict holds' '["acked",null]' "$(show "$id" '[.state, .ended_at]')"
 
+# What is in the way of many ends is said of the first, and for all others once.
+seq 50 | fq push --lines --keep 1h >/dev/null
+mv "$queue/ended" "$work/ended"
+: >"$queue/ended"
+not_kept() { grep -c 'not kept' "$work/err"; }
+fq worker --drain -- true 2>"$work/err" >/dev/null
+is 'what many ends have in common is said for all' 2 "$(not_kept)"
+grep -q 'the ends of later messages are not kept either' "$work/err" || fail "it is not said for all: $(cat "$work/err")"
+rm "$queue/ended"
+mv "$work/ended" "$queue/ended"
+
 # What killed workers left goes; what is written stays.
 head -c 100000 /dev/zero >"$queue/output/77.4711.new"
 head -c 100 /dev/zero >"$queue/output/78.new"

@@ -149,6 +149,28 @@ TEST_CASE("an output is kept of what died, and still when that is cancelled") {
   CHECK(q.get(id).ended_at_wall_ms);
 }
 
+TEST_CASE("why ends are not kept is said for all of them, and when they are again") {
+  SpoolFixture q;
+  for (int i = 0; i < 5; ++i) push_kept(q, kKeptHour);
+  const auto told_of_one = [&] {
+    CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .exit = 0}) == SettleStatus::ok);
+    return q.door().take_notices();
+  };
+  const std::string in_its_place = q.path("ended");
+  std::ofstream(in_its_place) << "x";
+  const std::vector<std::string> first = told_of_one();
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].starts_with("queue 'default': the end of message 1 is not kept: "));
+  const std::vector<std::string> second = told_of_one();
+  REQUIRE(second.size() == 1);
+  CHECK(second[0].starts_with("queue 'default': the ends of later messages are not kept either: "));
+  CHECK(told_of_one().empty());
+  std::filesystem::remove(in_its_place);
+  q.clock.advance(60'000);
+  CHECK(told_of_one() == std::vector<std::string>{"queue 'default': the ends of messages are kept again"});
+  CHECK(told_of_one().empty());
+}
+
 TEST_CASE("an output longer than a queue keeps is not kept, says so, and costs no other") {
   SpoolFixture q;
   const uint64_t before = push_kept(q, kKeptHour);
