@@ -4,6 +4,7 @@
 #include "core/base/text/counted.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
+#include "cli/terminal/shown.h"
 #include "cli/words/command.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"

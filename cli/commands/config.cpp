@@ -9,6 +9,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
+#include "cli/terminal/shown.h"
 #include "cli/words/command.h"
 #include "core/policy/policy.h"
 #include "cli/policy/policy_edit.h"

@@ -14,6 +14,7 @@
 #include "cli/words/local_time.h"
 #include "core/policy/policy.h"
 #include "cli/session/session.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"
 

@@ -13,6 +13,7 @@
 #include "cli/session/selection.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"
 

@@ -11,6 +11,7 @@
 #include "cli/views/step_view.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
 #include "cli/words/values.h"

@@ -8,7 +8,7 @@
 #include "cli/session/patience.h"
 #include "cli/words/away_words.h"
 #include "cli/views/stats/stats_view.h"
-#include "cli/terminal/table.h"
+#include "cli/terminal/shown.h"
 #include "cli/words/values.h"
 #include "cli/views/top/watch.h"
 

@@ -10,6 +10,7 @@
 #include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/session/session.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/views/crew.h"
 #include "cli/views/message_view.h"

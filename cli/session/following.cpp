@@ -8,6 +8,7 @@
 #include "core/base/text/utf8.h"
 // fq, this room.
 #include "cli/session/patience.h"
+#include "cli/terminal/shown.h"
 
 namespace fq::cli {
 

@@ -9,13 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 // fq, below us.
 #include "core/base/text/escape.h"
-#include "core/base/text/utf8.h"
 // fq, this room.
+#include "cli/terminal/shown.h"
 #include "cli/terminal/signals.h"
-#include "cli/terminal/table.h"
 
 namespace fq::cli {
 
@@ -147,53 +145,6 @@ void say(std::string_view text) {
     if (done <= 0) return;  // nobody left to tell
     rest.remove_prefix(static_cast<size_t>(done));
   }
-}
-
-bool locale_shows_utf8() {
-  static const bool utf8 = [] {
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-      const char* value = std::getenv(name);
-      if (value == nullptr || *value == '\0') continue;
-      std::string lower;
-      for (const char* c = value; *c != '\0'; ++c)
-        lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c + 32) : *c);
-      return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
-    }
-    return false;
-  }();
-  return utf8;
-}
-
-std::string shown(std::string_view text) {
-  return escape_terminal(text, {!locale_shows_utf8(), false, false});
-}
-
-namespace {
-
-/// By the character, since a payload may be long: each as `see` tells it.
-template <class See>
-std::string cut(std::string_view text, size_t columns, const See& see) {
-  // Characters are limited too: accents without end take no column.
-  const size_t characters_max = 4 * columns;
-  std::string begin;
-  size_t used = 0;
-  for (size_t count = 0; !text.empty(); ++count) {
-    const size_t bytes = std::max<size_t>(utf8_next(text).bytes, 1);
-    const std::string next = see(text.substr(0, bytes));
-    used += columns_of(next);
-    if (used > columns || count == characters_max) return begin + "...";
-    begin += next;
-    text.remove_prefix(bytes);
-  }
-  return begin;
-}
-
-}  // namespace
-
-std::string shown_short(std::string_view text, size_t columns) { return cut(text, columns, shown); }
-
-std::string cut_short(std::string_view text, size_t columns) {
-  return cut(text, columns, [](std::string_view character) { return std::string(character); });
 }
 
 }  // namespace fq::cli

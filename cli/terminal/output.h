@@ -51,14 +51,4 @@ void say(std::string_view text);
 /// The line that it writes.
 std::string spoken(std::string_view text);
 
-/// Whether the locale's characters are UTF-8; else what is not ASCII is escaped in human views.
-bool locale_shows_utf8();
-
-/// For human views: one line, safe on a terminal.
-std::string shown(std::string_view text);
-/// The same, cut to about `columns` characters.
-std::string shown_short(std::string_view text, size_t columns);
-/// `text`, which may be seen as it is, cut likewise.
-std::string cut_short(std::string_view text, size_t columns);
-
 }  // namespace fq::cli

@@ -9,6 +9,7 @@
 // fq, this room.
 #include "cli/terminal/environment.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 
 namespace fq::cli {
 

@@ -1,8 +1,7 @@
 // table - columns for a person: left-aligned texts, numbers to the right, two spaces between.
 //
-// Widths count what a terminal shows, not bytes: wide East Asian characters and emoji are two columns,
-// accents that join the character before them none. Where the screen is too narrow, names are cut in the
-// middle and columns are left out in the order in which they can be spared.
+// Where the screen is too narrow, names are cut in the middle and columns are left out in the order in which
+// they can be spared.
 #pragma once
 
 // System.
@@ -84,13 +83,5 @@ class Table {
   std::vector<size_t> cropped_;
   std::vector<Row> rows_;
 };
-
-/// Columns that `text` takes on a terminal.
-size_t columns_of(std::string_view text);
-/// A text that was escaped for a terminal, cut in the middle to so many columns: names mostly differ at an
-/// end. Neither a character nor an escape is taken apart.
-std::string cut_middle(std::string_view shown, size_t columns);
-/// The same at its end: contents are known by how they begin.
-std::string cut_end(std::string_view shown, size_t columns);
 
 }  // namespace fq::cli

@@ -7,6 +7,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
+#include "cli/terminal/shown.h"
 #include "cli/views/message_view.h"
 
 namespace fq::cli {

@@ -11,8 +11,7 @@
 #include "core/policy/policy_value.h"
 // fq, this room.
 #include "cli/words/local_time.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/table.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/policy_view.h"
 
 namespace fq::cli {

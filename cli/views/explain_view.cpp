@@ -9,7 +9,7 @@
 // fq, this room.
 #include "cli/views/message_view.h"
 #include "cli/views/schedule_view.h"
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
 #include "cli/terminal/typed_command.h"

@@ -1,7 +1,7 @@
 #include "cli/views/job_table.h"
 
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/message_view.h"
 
 namespace fq::cli {

@@ -6,7 +6,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 
 namespace fq::cli {
 

@@ -3,7 +3,7 @@
 // fq, below us.
 #include "core/base/text/json_writer.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "core/policy/policy_value.h"
 #include "cli/terminal/table.h"
 

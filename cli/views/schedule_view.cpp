@@ -10,7 +10,7 @@
 #include "core/base/text/size.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/message_view.h"
 #include "cli/words/local_time.h"
 

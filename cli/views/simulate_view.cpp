@@ -4,7 +4,7 @@
 #include "core/base/text/duration.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/views/stats/stats_text.h"
 

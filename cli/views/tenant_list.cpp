@@ -15,6 +15,7 @@
 #include "cli/views/policy_view.h"
 #include "cli/session/filter.h"
 #include "cli/terminal/screen.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 
 namespace fq::cli {

@@ -4,7 +4,7 @@
 #include <algorithm>
 // fq, below us.
 #include "cli/views/stats/stats_view.h"
-#include "cli/terminal/table.h"
+#include "cli/terminal/shown.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -1,6 +1,7 @@
 // table_test - names are cut to what is free, and stay whole characters, whole escapes and different.
 
 // fq, below us.
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "tests/catch.h"
 

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "cli/terminal/table.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/top/top_view.h"
 #include "tests/catch.h"
 

@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 
 namespace fq::cli {
 

@@ -9,7 +9,7 @@
 #include "core/base/text/duration.h"
 #include "core/base/text/size.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/stats/stats_text.h"
 #include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"

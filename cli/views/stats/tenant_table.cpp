@@ -1,7 +1,7 @@
 #include "cli/views/stats/tenant_table.h"
 
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/stats/stats_text.h"
 
 namespace fq::cli {

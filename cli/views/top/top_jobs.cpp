@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/text/duration.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/terminal/table.h"
 #include "cli/views/message_view.h"
 

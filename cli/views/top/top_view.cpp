@@ -7,7 +7,7 @@
 // fq, below us.
 #include "core/base/text/counted.h"
 // fq, this room.
-#include "cli/terminal/output.h"
+#include "cli/terminal/shown.h"
 #include "cli/views/stats/tenant_table.h"
 #include "cli/views/top/watch.h"
 
