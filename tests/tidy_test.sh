@@ -6,6 +6,7 @@
 #   - CONTRIBUTING.md draws each folder
 #   - no file has more than 400 lines, no function more than 70, no class stands in more than two .cpp files
 #   - no TODO or FIXME; every header opens by saying what it owns
+#   - an invariant is stated in one place, and what a check names is one
 #   - a planted bug changes something, and there is the test that sees it; a manual tells how many there are
 #   - a variable that is read is in a manual
 #   - the steps of each call of the door are counted
@@ -139,6 +140,17 @@ check_cycles() {
     }' | { tsort 2>&1 >/dev/null || true; } | sed -n 's|^tsort: \(.*/.*\)|\1.h:1: is in a circle of includes|p'
 }
 
+# An invariant has its letter and number from one header, and what a check says is broken is one of them.
+check_invariants() {
+  find core -name '*.h' -o -name '*.cpp' | sort | xargs awk '
+    /^\/\/  ?[A-Z][0-9]+  / {
+      if ($2 in stated) print FILENAME ":" FNR ": " $2 " is stated in " stated[$2] ", too"
+      stated[$2] = FILENAME
+    }
+    match($0, /"[A-Z][0-9]+: /) { told[substr($0, RSTART + 1, RLENGTH - 3)] = FILENAME ":" FNR }
+    END { for (each in told) if (!(each in stated)) print told[each] ": " each " is stated nowhere" }'
+}
+
 # A function begins at a line that ends with ") {" or ") const {" and the like (or at the first line of its
 # signature) and ends at the next closing brace that stands no deeper.
 check_functions() {
@@ -254,6 +266,7 @@ check_threads() {
   check_picture
   check_type_names
   check_cycles
+  check_invariants
   check_classes
   check_functions
   check_files

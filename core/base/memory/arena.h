@@ -13,7 +13,7 @@
 // since a chunk that one has added goes when it is taken back.
 //
 // Invariants
-//  K1  known elements of an array lie in chunks that were published by a commit, and were checked then.
+//  M1  known elements of an array lie in chunks that were published by a commit, and were checked then.
 #pragma once
 
 // System.
@@ -117,7 +117,7 @@ class Arena {
     std::vector<std::byte*>& known = tables_[Array::kTable].pieces;
     if (pieces > known.capacity()) known.reserve(std::bit_ceil(pieces));
   }
-  /// Needs: the lock that guards the region, and no open Txn (K1).
+  /// Needs: the lock that guards the region, and no open Txn (M1).
   template <class Array>
   void learn(const Array& array) {
     using T = typename Array::Element;

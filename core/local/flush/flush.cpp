@@ -320,7 +320,7 @@ Result<void> Flusher::publish(const FlushPlan& plan, bool synced) {
     FQ_POINT("flush.applied");
     // Whatever is not applied yet is still read from the ring.
     header.ring_start.store(std::min<uint64_t>(plan.target, header.applied_end), std::memory_order_release);
-    // Where a file was crossed, the one before was synced: what is not durable lies in one file (T5).
+    // Where a file was crossed, the one before was synced: what is not durable lies in one file (J5).
     const FlushPiece& last = plan.pieces.back();
     const uint64_t proved = synced ? plan.target : std::max(plan.durable_end, last.start);
     if (proved > plan.durable_end) header.durable_end.store(proved, std::memory_order_release);

@@ -15,11 +15,11 @@
 // offsets, and a segment of another layout is rebuilt from the journal.
 //
 // Stream invariants (positions only grow)
-//  T1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
-//  T2  Bytes before ring_start are in their files; before durable_end they are on disk.
-//  T3  Messages of pushed records before applied_end are in the schedule, none behind it is.
-//  T4  committed_end is tail as of the last commit; a process that repairs the state lock sets it.
-//  T5  [durable_end, ring_start) is not empty only after records left the ring unsynced that may be lost:
+//  J1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
+//  J2  Bytes before ring_start are in their files; before durable_end they are on disk.
+//  J3  Messages of pushed records before applied_end are in the schedule, none behind it is.
+//  J4  committed_end is tail as of the last commit; a process that repairs the state lock sets it.
+//  J5  [durable_end, ring_start) is not empty only after records left the ring unsynced that may be lost:
 //      solid_end, where the last one ends that may not, is no further than durable_end or behind ring_start.
 #pragma once
 

@@ -42,7 +42,7 @@ Obstacle Writer::room_for_push(uint64_t bytes, const Need& need, uint64_t messag
   if (const Obstacle obstacle = room_for(Purpose::accept, bytes, messages); obstacle != Obstacle::none)
     return obstacle;
   const Need all = with_pending(need);
-  // growth_for asks for a margin; on a full disk what fits is enough.
+  // What is grown by has a margin; on a full disk what fits is enough.
   if (schedule().growth().array_for(all) && (may_grow || !schedule().growth().fits(all)))
     return Obstacle::memory;
   return Obstacle::none;

@@ -38,7 +38,7 @@ class SumsCheck : private CheckPart {
     if (root.tenant_supply.used != tally_.used_tenants) fault("A1: used tenants are counted wrongly");
     if (root.text_supply.used != tally_.text_cells) fault("A1: used text cells are counted wrongly");
     if (root.step_supply.used != tally_.steps) fault("A1: used steps are counted wrongly");
-    if (root.extra_supply.used != tally_.extras) fault("A1: used extras are counted wrongly");
+    if (root.extra_supply.used != tally_.extras) fault("X1: used extras are counted wrongly");
     if (root.tenants_count != tally_.leaves || root.active_count != tally_.active ||
         root.parked_count != tally_.parked) {
       fault("A2: the queue counts its tenants wrongly");

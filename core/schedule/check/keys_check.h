@@ -1,4 +1,4 @@
-// keys_check - unique keys (E2, E3).
+// keys_check - unique keys (E1, E2).
 #pragma once
 
 // fq, this room.

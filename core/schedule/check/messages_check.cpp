@@ -126,16 +126,16 @@ void MessagesCheck::check_steps(uint32_t slot, const Entry& entry) {
   for (uint32_t i = extra.steps; i != kNoIndex; i = kept.at(i).chain, ++count) {
     limit.step();
     const Step& step = kept.at(i);
-    expect(step.id == entry.id && step.fresh == extra.fresh && kept.is_used(i), "T1: another's step", slot);
-    expect(names.insert(step.hash).second, "T2: two steps of one name", slot);
+    expect(step.id == entry.id && step.fresh == extra.fresh && kept.is_used(i), "S1: another's step", slot);
+    expect(names.insert(step.hash).second, "S2: two steps of one name", slot);
     bytes += step.bytes;
     record_bytes += step.record_bytes;
     oldest = i;
   }
   expect(count == extra.step_count && oldest == extra.oldest_step,
-         "T1: a message that counts its steps wrongly", slot);
+         "S1: a message that counts its steps wrongly", slot);
   expect(bytes == extra.step_bytes && record_bytes == extra.step_record_bytes,
-         "T1: a message that counts the bytes of its steps wrongly", slot);
+         "S1: a message that counts the bytes of its steps wrongly", slot);
   tally_.steps += count;
   tally_.journal_bytes += record_bytes;
 }

@@ -4,7 +4,7 @@
 // and it holds the rank proper. It is taken with its message or when it is first needed, and freed with it.
 //
 // Invariants
-//  E1  extra_supply.used is the number of entries with kEntryExtra.
+//  X1  extra_supply.used is the number of entries with kEntryExtra.
 #pragma once
 
 // fq, this room.

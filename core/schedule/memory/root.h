@@ -9,7 +9,8 @@
 //  A1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
 //  A2  counts.x is the number of entries in state x; payload_bytes and journal_bytes are the sums over all of
 //      them, dead ones included.
-//  A3  heap capacity holds a place for every used entry, tenant, key and pool, so a lease never needs room.
+//  A3  heap capacity holds a place for every used entry, tenant, key, pool and schedule, so a lease never
+//      needs room.
 #pragma once
 
 // fq, below us.

@@ -6,9 +6,9 @@
 // when the step was made.
 //
 // Invariants
-//  T1  step_count of an Extra is the length of its chain, which ends with oldest_step; step_bytes,
+//  S1  step_count of an Extra is the length of its chain, which ends with oldest_step; step_bytes,
 //      step_record_bytes and step_blob_bytes are the sums over it.
-//  T2  No two steps of one message have one name.
+//  S2  No two steps of one message have one name.
 #pragma once
 
 // fq, below us.

@@ -2,8 +2,8 @@
 //
 // A 4-ary min-heap of cells, ordered by time, then by cell. A cell names an entry or (with the top bit) a
 // tenant or (with the second) a unique key or (with the third) a pool or (with the fourth) a schedule. Each
-// element knows its place, so it leaves from the middle in O(log n). The array has a cell for every used
-// entry and tenant before they are added, so setting a timer never needs room.
+// element knows its place, so it leaves from the middle in O(log n). The array has a cell for each of them
+// before it is added (A3 in root.h), so setting a timer never needs room.
 //
 // Invariants
 //  D1  No cell is due before the one above it.
@@ -18,7 +18,6 @@ namespace fq {
 inline constexpr uint32_t kTimerOfTenant = 0x8000'0000;
 inline constexpr uint32_t kTimerOfKey = 0x4000'0000;
 inline constexpr uint32_t kTimerOfPool = 0x2000'0000;
-
 inline constexpr uint32_t kTimerOfRecurring = 0x1000'0000;
 
 inline bool is_of_message(uint32_t cell) { return cell < kTimerOfRecurring; }

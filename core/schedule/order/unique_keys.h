@@ -7,8 +7,8 @@
 // it is due.
 //
 // Invariants
-//  E2  A used element belongs to a message (Extra::key), or its message has ended and it has a timer.
-//  E3  A hash is in the index once at most; the element of an ended message is in the index; an element that
+//  E1  A used element belongs to a message (Extra::key), or its message has ended and it has a timer.
+//  E2  A hash is in the index once at most; the element of an ended message is in the index; an element that
 //      is behind is known by the one that holds the key, and has it next.
 #pragma once
 
