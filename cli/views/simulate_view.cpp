@@ -87,6 +87,7 @@ std::string simulate_json(const Compared& compared) {
       if (tenant == nullptr) {
         json.key("jain");
         of_all->jain ? json.number(*of_all->jain) : json.null();
+        json.key("refused").number(of_all->refused).key("left").number(of_all->left);
       }
       json.end_object();
     };

@@ -22,8 +22,9 @@ Simulation::Simulation(Load& load, const Policy& policy, uint32_t slots, Starts 
 Report Simulation::run() {
   while (step()) {
   }
-  // What never started has waited until now, and may count only to some time before.
-  const int64_t end_ms = std::max(queue_.now_ms(), load_.end_ms());
+  // What never started has waited until the last thing happened, and may count only to some time before.
+  // Timers may have fired behind that and let nothing start: they say nothing of how long it was.
+  const int64_t end_ms = std::max(happened_ms_, load_.end_ms());
   uint64_t left = 0;
   for (uint64_t id = 1; id < ready_ms_.size(); ++id) {
     if (ready_ms_[id] == kNotReady || started_[id]) continue;
@@ -67,6 +68,7 @@ int64_t Simulation::next_ms() const {
 }
 
 void Simulation::happen(const Happening& happening) {
+  happened_ms_ = queue_.now_ms();
   switch (happening.what) {
     case Happening::What::push:
       return push(happening.which);
@@ -91,6 +93,7 @@ void Simulation::happen(const Happening& happening) {
 }
 
 void Simulation::come(const Coming& coming) {
+  happened_ms_ = queue_.now_ms();
   switch (coming.what) {
     case Coming::What::end:
       return end({coming.id, coming.nth, coming.slot});
@@ -142,6 +145,7 @@ void Simulation::begin(const VirtualQueue::Started& started) {
   const Run run = load_.run(started.id, started.nth);
   const uint32_t tenant = load_.tenant_of(started.id);
   ++running_;
+  happened_ms_ = queue_.now_ms();
   if (ready_ms_[started.id] == kNotReady) note_ready(started.id);  // its timer fired just now
   if (!started_[started.id]) note_wait(started.id, queue_.now_ms());
   started_[started.id] = true;

@@ -66,6 +66,7 @@ class Simulation {
   const Starts starts_;
   uint32_t running_ = 0;
   uint64_t refused_ = 0;
+  int64_t happened_ms_ = 0;  // when the last push, start, end or change was
   std::priority_queue<Coming> coming_;
   std::vector<int64_t> ready_ms_;  // by message: since when, or kNotReady
   std::vector<bool> started_;      // by message: once or more

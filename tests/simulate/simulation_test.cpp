@@ -99,6 +99,18 @@ TEST_CASE("a limit on what may be held refuses pushes, which are counted") {
   CHECK(report.all.wait->max_ms <= 6 * kSecond);
 }
 
+TEST_CASE("what never starts has waited until the last thing happened, whatever timers fire behind that") {
+  const int64_t for_ms = 10 * kSecond;
+  Policy policy = with(PolicyKey::paused, 1, "a");
+  // Somebody who is in no load, and whose tokens come once an hour.
+  policy.tenants.push_back({"limited", {{PolicyKey::rate, 1'000, 3'600'000, {}}}});
+  const Report report =
+      simulated({{"a", 1, kSecond, kSecond, 0}, {"b", 1, kSecond, kSecond, 0}}, 1, policy, for_ms);
+  CHECK(report.left == figures_of(report, "a").count);
+  CHECK(report.left > 0);
+  CHECK(figures_of(report, "a").wait->max_ms <= for_ms + 10 * kSecond);
+}
+
 TEST_CASE("what can never start is counted, and the simulation ends") {
   Story story;
   story.push(1, "a", 0)
