@@ -42,6 +42,28 @@ take() {
 }
 story_of_take() { each_cut take; }
 
+# So is one that is leased for an hour: no receipt that nobody has keeps it for so long.
+hold() {
+  local code
+  fq push -t "held$1" "load $1" >"$work/id"
+  by "$1" pop -t "held$1" --lease 1h --json
+  code=$?
+  case $code in
+    0)
+      went_on=$((went_on + 1))
+      is "cut $1: its payload" "load $1" "$(jq -r .payload "$work/out")"
+      gives 0 "" fq ack "$(jq -r .receipt "$work/out")"
+      is "cut $1: nothing is left of it" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
+      ;;
+    75)
+      is "cut $1: it is where it was" ready "$(fq peek -t "held$1" --json | jq -r .state)"
+      fq cancel --all --yes >"$work/out"
+      ;;
+    *) fail "cut $1: a lease ends with $code: $(cat "$work/err")" ;;
+  esac
+}
+story_of_hold() { each_cut hold; }
+
 # What becomes fq.toml of all queues is kept, or it is not; and what is kept holds in all of them.
 attempts_of() { fq -q "$1" config show --json | jq -r 'select(.key == "attempts" and .tenant == null).value'; }
 load() {
@@ -244,6 +266,6 @@ follow() {
 }
 story_of_follow() { worked each_cut follow; }
 
-tell push take load lend make_room push_parts ack_parts move move_apart call follow
+tell push take hold load lend make_room push_parts ack_parts move move_apart call follow
 gives 0 '' fq check
 finish

@@ -42,4 +42,39 @@ TEST_CASE(
   CHECK(seconds == "second ");
 }
 
+TEST_CASE("what a lease for a time gave whose answer was lost is given by the call that asks again") {
+  const uint32_t shards = GENERATE(1U, 4U);
+  CAPTURE(shards);
+  Sharded s(shards);
+  std::atomic<bool> loses = false;
+  Relay* line = nullptr;
+  Relay relay(s.server, [&](const std::string& asked) {
+    if (!loses || asked.find("_work\r\n") == std::string::npos) return std::string();
+    loses = false;
+    do_unheard(s.server, asked);
+    line->cut();
+    return std::string();
+  });
+  line = &relay;
+  const auto queue = open_on(real_time_engine(), relay.spool("?timeout=2s"));
+  const auto lease = [&](size_t want) {
+    const LeaseReply reply =
+        answered(queue->lease({.want = want, .hold = Hold::duration, .hold_ms = 300'000}));
+    return reply.deliveries.size();
+  };
+  for (const std::string tenant : {"a", "b", "c", "d", "e", "f"}) push_one(*queue, tenant, "x");
+  const bool knows_it = GENERATE(false, true);
+  CAPTURE(knows_it);
+  const size_t before = knows_it ? lease(2) : 0;
+  loses = true;
+  CHECK(lease(4) == 4);
+  CHECK_FALSE(loses);
+  const StatsRow sums = answered(s.queue->stats({})).rows.at(0);
+  CHECK(sums.leased == before + 4);
+  CHECK(sums.ready == 2 - before);
+  // It was nobody's run.
+  CHECK(lease(6) == 2 - before);
+  CHECK(answered(s.queue->check()).findings.empty());
+}
+
 }  // namespace fq::test

@@ -31,7 +31,7 @@ function M.look(keys)
     usual_run = number(root[13]), stamps = number(root[14]),
     limited = number(root[15]), schedules = number(root[16]), rules = number(root[17]), step = step, weight = number(root[19]), opened = number(root[21]) > 0 and 0, schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = ends.none(),
-    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, timed = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, sets = {}, times = {}, session = ''}
   call.ranked = call.settings.ranked
   call.before = {waits = call.waits, ended = root[11] or '', usual_run = call.usual_run, limited = call.limited, idle = tonumber(root[25]) or math.huge, spared = number(root[27]), made = number(root[28])}
   if root[22] then call.crossing = tonumber(root[22]) end

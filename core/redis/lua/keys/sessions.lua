@@ -7,6 +7,8 @@ local ALIVE = 15000
 local RENEWED = 4000  -- after so long a call is worth a write; before 5 s are over, so that each sign of life counts
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
+local TIMED = '<dd'
+local ANSWERED = 600000  -- so long the answer of a call may be asked for again, at most
 local NEWS_MOST = 1024  -- told by one call; who is told so many asks again
 -- pid, slots, 1: stopped, 2: its process is dead, messages of a job, since; behind it the host.
 local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21
@@ -114,6 +116,16 @@ function M.drop(call, m)
   view.take(living(call), records.member_of(m))
 end
 
+-- What a call gave it for a time, it does not hold by living, and needs no session for. It is known for as long as the
+-- call may be made again, should its answer be lost.
+function M.lend(call, m) call.timed[#call.timed + 1] = struct.pack(TIMED, m.id, m.serial) end
+-- By the last call that gave it some: id and serial in turn.
+function M.given_for_a_time(call)
+  local bytes, given = redis.call('GET', call.tag .. 'ti:' .. call.session) or '', {}
+  for at = 1, #bytes, 16 do given[#given + 1], given[#given + 2] = struct.unpack(TIMED, bytes, at) end
+  return given
+end
+
 -- What others made of a lease that it watches.
 function M.tell(call, m, what, until_)
   if not m.watched or not deadline(call, m.nonce) then return end
@@ -190,6 +202,9 @@ function M.write(call)
   if call.deadlines then view.write(call.deadlines) end
   for _, v in pairs(call.held) do view.write(v) end
   if call.living then view.write(call.living) end
+  if #call.timed > 0 then
+    redis.call('SET', call.tag .. 'ti:' .. call.session, table.concat(call.timed), 'PX', ANSWERED)
+  end
   for nonce, bytes in pairs(call.attends) do redis.call('HSET', call.tag .. 'at', nonce, bytes) end
   for nonce in pairs(call.closed) do
     redis.call('HDEL', call.tag .. 'at', nonce)

@@ -10,6 +10,11 @@ function M.take_back_unheard(call, heard)
     local m = lost.held_one(call, call.session, id)
     if m and m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
   end
+  local given = sessions.given_for_a_time(call)
+  for at = 1, #given, 2 do
+    local m = given[at + 1] > heard and messages.held_by(call, given[at], given[at + 1], call.session)
+    if m then messages.judge(call, m, RELEASE, 0, '', 0) end
+  end
   after.settle(call)
 end
 

@@ -258,7 +258,7 @@ function M.lease(call, m, n, top, terms, more)
   m.pid = m.living and terms.pid or 0
   places.set_timer(call, m, terms.due)
   if m.living or m.watched then sessions.open(call, terms.pid) end
-  if m.living then sessions.hold(call, m) end
+  if m.living then sessions.hold(call, m) else sessions.lend(call, m) end
   tell(call, m, 'leased', {until_ = terms.due, pid = m.pid})
 end
 
