@@ -27,10 +27,6 @@ constexpr OptionSpec kQueueOptions[] = {
     {"How", 0, "events", Takes::value, "DUR", "create: on a server, keep events so long"},
 };
 
-/// Nothing that anybody pushes is in the way of: the list is whole.
-constexpr std::string_view kBrokenOff =
-    ": has a name and nothing else: its making, removing or renaming was broken off; do that again";
-
 /// Known of a queue that can be opened.
 struct Ways {
   bool paused = false;
@@ -88,10 +84,12 @@ Result<Exit> list(const Arguments&, Session& session) {
     if (json || session.out().is_terminal()) {
       const Result<Ways> ways = ways_of(session, name);
       const bool is_broken_off = !ways && ways.error().kind == ErrorKind::missing;
-      if (is_broken_off) say("queue " + in_quotes(name) + std::string(kBrokenOff));
-      if (!ways && !is_broken_off) say(of_queue(name, ways.error()).text), worst = exit_of(ways.error().kind);
+      if (is_broken_off)
+        say(only_listed(name));  // nothing that anybody pushes is in the way of: the list is whole
+      if (!ways && !is_broken_off)
+        say(of_queue(name, ways.error()).text), worst = worse_of(worst, exit_of(ways.error().kind));
       const AwayList away = session.take_away();
-      if (!away.is_empty()) say(away.text()), worst = Exit::later;
+      if (!away.is_empty()) say(away.text()), worst = worse_of(worst, Exit::later);
       if (json) line = json_line(name, ways, away);
       if (!json && ways && ways->paused) line += "  paused";
       if (!json && ways && ways->draining) line += "  draining";

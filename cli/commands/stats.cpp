@@ -24,10 +24,10 @@ constexpr OptionSpec kStatsOptions[] = {
 struct Look {
   std::vector<QueueStats> queues;
   std::vector<Error> problems;  // of those that cannot be used; they hide no other
-  Exit exit = Exit::done;       // of the last one of them
+  Exit exit = Exit::done;       // of the worst of them
   void note(const AwayList& away) {
     if (away.is_empty()) return;
-    exit = Exit::later;
+    exit = worse_of(exit, Exit::later);
     problems.push_back({ErrorKind::later, away.text().append(kWithoutThem), 0});
   }
 };
@@ -35,7 +35,6 @@ struct Look {
 Result<Look> look(Session& session, bool tenants) {
   Look all;
   FQ_TRY_SET(const std::vector<std::string> names, session.queues());
-  if (names.empty()) all.exit = Exit::nothing;
   const auto look_at = [&](const std::string& name) -> Result<StatsReply> {
     FQ_TRY_SET(const std::unique_ptr<Queue> queue,
                session.open({session.spool(), name}, Session::Policy::last_good));
@@ -46,11 +45,14 @@ Result<Look> look(Session& session, bool tenants) {
     if (reply) {
       all.queues.push_back({name, std::move(reply).value(), session.take_away()});
       all.note(all.queues.back().away);
+    } else if (session.is_only_listed(reply.error())) {
+      all.problems.push_back({ErrorKind::missing, only_listed(name), 0});
     } else {
-      all.exit = exit_of(reply.error().kind);
+      all.exit = worse_of(all.exit, exit_of(reply.error().kind));
       all.problems.push_back(of_queue(name, reply.error()));
     }
   }
+  if (all.queues.empty()) all.exit = worse_of(all.exit, Exit::nothing);
   return all;
 }
 

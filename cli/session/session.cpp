@@ -189,25 +189,38 @@ Result<std::vector<std::string>> Session::all_queues() const {
   return names;
 }
 
+std::string only_listed(const std::string& queue) {
+  return "queue " + in_quotes(queue) +
+         ": has a name and nothing else: its making, removing or renaming was broken off; do that again";
+}
+
 Error of_queue(const std::string& queue, Error error) {
   if (!error.text.starts_with("queue '")) error.text = "queue '" + queue + "': " + error.text;
   return error;
 }
 
+bool Session::is_only_listed(const Error& error) const {
+  return !queue_named_ && error.kind == ErrorKind::missing;
+}
+
 Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
                                      const OpenOptions& options) {
   FQ_TRY_SET(const std::vector<std::string> names, queues());
-  Exit worst = names.empty() ? Exit::nothing : Exit::done;
+  std::optional<Exit> worst;
   for (const std::string& name : names) {
     const Result<std::unique_ptr<Queue>> queue =
         open({location_.spool, name}, Policy::last_good, Missing::is_refused, options);
+    if (!queue && is_only_listed(queue.error())) {
+      say(only_listed(name));
+      continue;
+    }
     Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
     if (!exit) say(of_queue(name, exit.error()).text);
     const Exit ended = exit ? *exit : exit_of(exit.error().kind);
-    if (ended != Exit::done) worst = ended;
+    worst = worst ? worse_of(*worst, ended) : ended;
   }
-  return worst;
+  return worst.value_or(Exit::nothing);
 }
 
 }  // namespace fq::cli

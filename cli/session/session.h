@@ -64,8 +64,10 @@ class Session {
   Result<std::vector<std::string>> queues();
   /// Parts of queues that did not answer since this was last asked.
   AwayList take_away() { return std::exchange(away_, {}); }
+  /// Of a queue that was not named and has a name alone: it hides nothing of the others, their exit included.
+  bool is_only_listed(const Error& error) const;
   /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
-  /// the others: the exit is its own. Exit::nothing when there is none.
+  /// the others: the exit is that of the worst. Exit::nothing when there is none.
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
                               const OpenOptions& options = {});
 
@@ -87,6 +89,8 @@ class Session {
 
 /// An error of one queue among others, whose text may be of a server or a file: with the queue's name.
 Error of_queue(const std::string& queue, Error error);
+/// A queue whose making, removing or renaming was broken off.
+std::string only_listed(const std::string& queue);
 
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();

@@ -48,4 +48,24 @@ constexpr Exit exit_of(ErrorKind kind) {
   return Exit::bug;
 }
 
+/// Of two that a command over several queues could end with: damage before a fault, and that before what
+/// passes by itself. Nothing there says least.
+constexpr Exit worse_of(Exit one, Exit other) {
+  const auto weight = [](Exit exit) {
+    switch (exit) {
+      case Exit::done:
+        return 0;
+      case Exit::nothing:
+        return 1;
+      case Exit::later:
+        return 2;
+      case Exit::bad_data:
+        return 4;
+      default:
+        return 3;
+    }
+  };
+  return weight(other) > weight(one) ? other : one;
+}
+
 }  // namespace fq::cli

@@ -72,7 +72,17 @@ is "so does what looks at several" 'lost lost other' \
   "$(jq -r 'select(.away).away[].queue' "$work/out" | paste -sd' ')"
 is "on a line each, too" 2 "$(grep -c "^fq: queue '[a-z]*': [12] of [24] shards cannot be served" "$work/err")"
 is "with its server" "$work/s" "$(jq -r 'select(.away).away[].server' "$work/out" | sort -u)"
+
+# A name that a command left which was broken off is told, and hides nothing of what the others are without: not their exit.
+redis-cli -s "$work/s" sadd fq1:fq:queues zz >>"$work/made"
+name_only="fq: queue 'zz': has a name and nothing else"
+for words in "75 stats" "75 stats --tenants --json" "75 workers" "75 report" "75 queue list --json" "65 check"; do
+  # shellcheck disable=SC2086
+  gives "${words%% *}" "$name_only" fq ${words#* }
+done
+gives 1 "fq: queue 'zz': there is none" fq stats -q zz
 fq queue remove other --yes
+fq queue remove zz --yes
 gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost cancel --all --yes
 is "what is there is changed" 0 "$(fq -q lost stats --json 2>>"$work/made" | jq .ready)"
 fq queue remove lost --yes
@@ -81,6 +91,11 @@ fq queue remove lost --yes
 redis-cli -s "$work/s" sadd fq1:fq:queues half >>"$work/made"
 gives 0 "queue 'half': has a name and nothing else" fq queue list --json
 is "it is listed" 'null' "$(jq -r 'select(.queue == "half").paused' "$work/out")"
+gives 1 "queue 'half': has a name and nothing else" fq stats
+fq queue create whole
+gives 0 "queue 'half': has a name and nothing else" fq stats
+gives 0 "queue 'half': has a name and nothing else" fq check
+fq queue remove whole --yes
 redis-cli -s "$work/s" srem fq1:fq:queues half >>"$work/made"
 
 # Of several queues that a worker serves the one that is gone is named; what runs of others ends as it would have.
