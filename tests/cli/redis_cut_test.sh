@@ -64,6 +64,34 @@ hold() {
 }
 story_of_hold() { each_cut hold; }
 
+# What only looks goes on, but for a server that is cut off before it has said anything: that one cannot be reached.
+look() {
+  local code words
+  for words in "${looks[@]}"; do
+    # shellcheck disable=SC2086
+    by "$1" $words
+    code=$?
+    case $code in
+      0) went_on=$((went_on + 1)) ;;
+      75) is "cut $1: $words: why" 1 "$(grep -c 'cannot be reached: it does not answer' "$work/err")" ;;
+      *) fail "cut $1: $words ends with $code: $(cat "$work/err")" ;;
+    esac
+  done
+}
+story_of_look() {
+  looks=("-q default check")
+  each_cut look 50
+}
+story_of_look_at_parts() {
+  fq queue create --shards 4 -q looked
+  printf '[queue."*"]\nattempts = 7\n' | fq config load -
+  looks=("config check" "-q looked stats --json" "-q looked queue list --json")
+  each_cut look_at_parts 50
+  fq config load /dev/null
+  within_s=40 await removed looked
+}
+look_at_parts() { look "$@"; }
+
 # What becomes fq.toml of all queues is kept, or it is not; and what is kept holds in all of them.
 attempts_of() { fq -q "$1" config show --json | jq -r 'select(.key == "attempts" and .tenant == null).value'; }
 load() {
@@ -266,6 +294,6 @@ follow() {
 }
 story_of_follow() { worked each_cut follow; }
 
-tell push take hold load lend make_room push_parts ack_parts move move_apart call follow
+tell push take hold look look_at_parts load lend make_room push_parts ack_parts move move_apart call follow
 gives 0 '' fq check
 finish

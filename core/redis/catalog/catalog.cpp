@@ -126,7 +126,7 @@ Result<std::vector<std::string>> Catalog::free_places(std::vector<std::string> p
   for (bool is_free = false; !is_free;) {
     std::vector<std::vector<std::string>> commands;
     for (const std::string& place : places) commands.push_back({"EXISTS", tag_at(place) + "h"});
-    const std::vector<Result<Reply>> taken = access_.link->ask(commands);
+    const std::vector<Result<Reply>> taken = access_.link->ask_and_wait(commands);
     is_free = true;
     for (size_t i = 0; i < places.size(); ++i) {
       if (!taken[i]) return taken[i].error();

@@ -24,6 +24,9 @@ std::string text_of(const FileIdentity& identity) {
   return text;
 }
 
+/// A file that is put in twice holds as one that is put in once.
+constexpr Shard::Lost kTwice = Shard::Lost::is_repeated;
+
 /// What the server's program could not do in one call, by its word for it.
 std::string_view limit_behind(std::string_view said) {
   if (said == "ready")
@@ -79,7 +82,7 @@ Result<void> RedisPolicy::check(const Policy& policy) {
 Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity) {
   FQ_TRY_SET(const Entry entry, put_in(policy));
   FQ_TRY(follow(entry));
-  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), entry.mark}));
+  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), entry.mark}, kTwice));
   return {};
 }
 
@@ -97,7 +100,7 @@ Result<Reply> RedisPolicy::say(std::string_view what, const Policy& policy) {
   };
   for (const PoolRule& pool : policy.pools) add(pool.name, pool.values);
   for (const TenantRule& rule : policy.tenants) add(rule.pattern, rule.values);
-  FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words(), kTwice));
   FQ_TRY(check_taken(reply, ErrorKind::config));
   return reply;
 }
@@ -113,7 +116,7 @@ Result<RedisPolicy::Entry> RedisPolicy::put_in(const Policy& policy) {
 /// so.
 Result<void> RedisPolicy::follow(Entry entry) {
   while (!entry.page.empty()) {
-    FQ_TRY_SET(const Reply reply, shard_.change("change", {"follow", entry.page, entry.mark}));
+    FQ_TRY_SET(const Reply reply, shard_.change("change", {"follow", entry.page, entry.mark}, kTwice));
     FQ_TRY(check_taken(reply, ErrorKind::config));
     entry.page = reply.at(1).at(1).text;
   }

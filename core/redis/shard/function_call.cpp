@@ -101,7 +101,8 @@ Result<Reply> call_function(ServerLink& link, const Library& library, std::strin
   };
   const FunctionCall call(library, name, {keys.begin(), keys.end()}, same);
   const auto ask = [&] { return call_function(link, call); };
-  return name == "make" ? ask_twice(link, ask) : ask();  // who finds it made has made it
+  // Who finds it made, or whole, has made it.
+  return name == "make" || name == "whole" ? ask_twice(link, ask) : ask();
 }
 
 }  // namespace fq

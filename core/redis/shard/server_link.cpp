@@ -215,6 +215,16 @@ std::vector<Result<Reply>> ServerLink::ask_anew(const std::vector<std::vector<st
   return said;
 }
 
+std::vector<Result<Reply>> ServerLink::ask_and_wait(const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Result<Reply>> said = ask_anew(commands);
+  for (size_t i = 0; i < said.size(); ++i) {
+    if (said[i] || said[i].error().kind != ErrorKind::later) continue;
+    const std::vector<std::string_view> words = views_of(commands[i]);
+    said[i] = call(*key_of(commands[i]), words);
+  }
+  return said;
+}
+
 Result<std::string> ServerLink::scan_page(const std::shared_ptr<Server>& server, const std::string& cursor,
                                           const std::string& pattern, std::vector<std::string>& names) {
   const std::lock_guard held(mutex_);
@@ -225,6 +235,14 @@ Result<std::string> ServerLink::scan_page(const std::shared_ptr<Server>& server,
   if (page->kind == Reply::Kind::error) return error_of_refusal(server->name(), "SCAN", page->text);
   for (const Reply& key : page->at(1).items) names.push_back(key.text);
   return page->at(0).text;
+}
+
+/// A place in the names of a server holds for as long as it lives, whoever asks.
+Result<std::shared_ptr<Server>> ServerLink::connected_anew(const Server& server) {
+  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, all_masters());
+  for (const std::shared_ptr<Server>& each : all)
+    if (each->name() == server.name() && each->run_id() == server.run_id()) return each;
+  return Error{ErrorKind::later, server.name() + ": is another server by now; try again", 0};
 }
 
 /// No key leads to one that has come since they were asked for last.
@@ -241,11 +259,16 @@ Result<std::vector<std::shared_ptr<Server>>> ServerLink::all_masters() {
 Result<void> ServerLink::scan(const std::string& pattern,
                               const std::function<Result<void>(const std::vector<std::string>&)>& visit) {
   FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, all_masters());
-  for (const std::shared_ptr<Server>& server : all) {
+  for (std::shared_ptr<Server> server : all) {
     std::string cursor = "0";
     do {
       std::vector<std::string> names;
-      FQ_TRY_SET(cursor, scan_page(server, cursor, pattern, names));
+      Result<std::string> next = scan_page(server, cursor, pattern, names);
+      if (!next && was_cut(next.error())) {
+        FQ_TRY_SET(server, connected_anew(*server));
+        next = scan_page(server, cursor, pattern, names);
+      }
+      FQ_TRY_SET(cursor, std::move(next));
       FQ_TRY(visit(names));
     } while (cursor != "0" && !cursor.empty());
   }
@@ -277,8 +300,13 @@ Result<uint32_t> ServerLink::unserved_slots() {
 
 Result<Level> ServerLink::level() {
   const std::lock_guard held(mutex_);
-  FQ_TRY_SET(const std::shared_ptr<Server> server, met());
-  return server->level();
+  FQ_TRY_SET(const std::shared_ptr<Server> first, met());
+  Level lowest = first->level();
+  FQ_TRY(nodes_.visit_masters([&](const Result<std::shared_ptr<Server>>& server) -> Result<void> {
+    if (server) lowest = std::min(lowest, (*server)->level());
+    return {};
+  }));
+  return lowest;
 }
 
 Result<RedisPlace> ServerLink::place_of(std::string_view key) {

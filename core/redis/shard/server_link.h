@@ -56,6 +56,8 @@ class ServerLink {
   std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// Likewise; once more what a connection lost. A server that is slow is not asked twice.
   std::vector<Result<Reply>> ask_anew(const std::vector<std::vector<std::string>>& commands);
+  /// Likewise, each by its key; where a server is away another is waited for.
+  std::vector<Result<Reply>> ask_and_wait(const std::vector<std::vector<std::string>>& commands);
 
   /// Pages of names of keys, of all servers.
   Result<void> scan(const std::string& pattern,
@@ -73,7 +75,7 @@ class ServerLink {
   void note_moved(std::string_view refusal, const Server& by);
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
-  /// As the server that is met first has it.
+  /// The lowest of those that can be reached.
   Result<Level> level();
 
  private:
@@ -96,6 +98,7 @@ class ServerLink {
   Result<std::vector<std::shared_ptr<Server>>> all_masters();
   Result<std::string> scan_page(const std::shared_ptr<Server>& server, const std::string& cursor,
                                 const std::string& pattern, std::vector<std::string>& names);
+  Result<std::shared_ptr<Server>> connected_anew(const Server& server);
 
   std::mutex mutex_;
   Nodes nodes_;

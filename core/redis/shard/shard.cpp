@@ -51,7 +51,7 @@ int64_t Shard::wall_ahead_ms() const {
 Result<std::string> owner_of(ServerLink& link, const std::string& tag) {
   const std::string root = tag + "h", never = tag + "c";
   const auto asked = [&](const Server&) { return std::vector<std::string_view>{"EXISTS", root, never}; };
-  FQ_TRY_SET(ServerLink::Said said, link.say(root, asked));
+  FQ_TRY_SET(ServerLink::Said said, ask_twice(link, [&] { return link.say(root, asked); }));
   if (said.reply.kind == Reply::Kind::error) return error_of_refusal(said.server, "EXISTS", said.reply.text);
   return std::move(said.server);
 }
@@ -66,7 +66,8 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
   const auto scan = [&](const Server&) {
     return std::vector<std::string_view>{"SCAN", number, "MATCH", pattern, "COUNT", "1000"};
   };
-  FQ_TRY_SET(const ServerLink::Said said, access_.link->say(tag_, scan));
+  FQ_TRY_SET(const ServerLink::Said said,
+             ask_twice(*access_.link, [&] { return access_.link->say(tag_, scan); }));
   const Reply& page = said.reply;
   if (page.kind == Reply::Kind::error) return error_of_refusal(said.server, "SCAN", page.text);
   FQ_TRY_SET(const std::string owner_now, owner_of(*access_.link, tag_));

@@ -10,11 +10,12 @@
 namespace fq {
 
 /// All of them in one go.
-Result<std::vector<size_t>> ShardedSchedules::shards_of(std::string_view name) {
+Result<std::vector<size_t>> ShardedSchedules::shards_of(std::string_view name, Away away) {
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < shards_.count(); ++shard)
     commands.push_back({"HEXISTS", shards_.tag(shard) + "sd", std::string(name)});
-  const std::vector<Result<Reply>> replies = shards_.ask_each(commands);
+  const std::vector<Result<Reply>> replies =
+      away == Away::is_waited_for ? shards_.link().ask_and_wait(commands) : shards_.ask_each(commands);
   std::vector<size_t> found;
   std::optional<Error> fault;
   for (size_t shard = 0; shard < replies.size(); ++shard) {
@@ -34,7 +35,7 @@ Result<std::optional<size_t>> ShardedSchedules::shard_of(std::string_view name) 
 Result<void> ShardedSchedules::set(const ScheduleDefinition& definition) {
   const size_t wanted = shards_.of_tenant(definition.message.tenant);
   const auto is_elsewhere = [&]() -> Result<bool> {
-    FQ_TRY_SET(const std::vector<size_t> there, shards_of(definition.name));
+    FQ_TRY_SET(const std::vector<size_t> there, shards_of(definition.name, Away::is_waited_for));
     return std::any_of(there.begin(), there.end(), [&](size_t shard) { return shard != wanted; });
   };
   const Error taken{ErrorKind::usage,

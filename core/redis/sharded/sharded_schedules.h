@@ -27,9 +27,10 @@ class ShardedSchedules final : public Schedules {
   Result<std::optional<MessageId>> run(std::string_view name) override;
 
  private:
+  enum class Away { is_left_out, is_waited_for };
   /// The shards that have one of that name: one, but for a moment where two clients set it at once. None:
   /// there is none. An Error: those that answer have none, and others do not answer.
-  Result<std::vector<size_t>> shards_of(std::string_view name);
+  Result<std::vector<size_t>> shards_of(std::string_view name, Away away = Away::is_left_out);
   /// The first of them.
   Result<std::optional<size_t>> shard_of(std::string_view name);
   /// Does it in each of them; whether any of them has done so.
