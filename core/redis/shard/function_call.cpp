@@ -51,6 +51,19 @@ ServerLink::Copy copy_of(std::string_view function) {
   return is_one_of(function, kAccept) ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
 }
 
+constexpr size_t kIdsTold = 16;  // arbitrary
+
+/// Of a push, the ids: nobody else can say any more which messages these are.
+std::string as_which(const FunctionCall& call, const Reply& reply) {
+  const std::vector<Reply>& items = reply.at(1).items;
+  if (call.name() != "push" || items.size() < 2) return "";
+  const size_t count = items.size() / 2;
+  std::string text = count == 1 ? " as message " : " as messages ";
+  for (size_t i = 0; i < std::min(count, kIdsTold); ++i)
+    text.append(i == 0 ? "" : ", ").append(items[2 * i + 1].text);
+  return count <= kIdsTold ? text : text + " and " + std::to_string(count - kIdsTold) + " more";
+}
+
 }  // namespace
 
 FunctionCall::FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
@@ -81,10 +94,10 @@ Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry
   for (int loads = 0;; ++loads) {
     FQ_TRY_SET(ServerLink::Said said, link.say(call.key(), words, call.copy(), first));
     if (!said.has_copy && call.copy() == ServerLink::Copy::vital) {
-      return Error{
-          ErrorKind::io,
-          said.server + ": has accepted it, and no replica has yet; it may be lost if that server dies now",
-          ETIMEDOUT};
+      return Error{ErrorKind::io,
+                   said.server + ": has accepted it" + as_which(call, said.reply) +
+                       ", and no replica has yet; it may be lost if that server dies now",
+                   ETIMEDOUT};
     }
     if (said.reply.kind != Reply::Kind::error) return std::move(said.reply);
     if (!lacks_library(said.reply.text) || loads == kLoadsMax)
