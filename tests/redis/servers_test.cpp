@@ -3,6 +3,7 @@
 #include "core/redis/wire/redis_place.h"
 #include "core/redis/wire/server.h"
 #include "tests/redis/impostor.h"
+#include "tests/redis/relay.h"
 #include "tests/redis/waiter.h"
 
 namespace fq::test {
@@ -253,6 +254,31 @@ TEST_CASE("who comes when a server has as many clients as it takes comes again")
   REQUIRE(!other.ok());
   CHECK(other.error().kind == ErrorKind::later);
   CHECK(other.error().passes);
+}
+
+TEST_CASE("an answer that no function gives is not taken for the word that there is nothing") {
+  const TestServer server;
+  const std::string answer =
+      GENERATE("*0\r\n", "*-1\r\n", "$-1\r\n", ":0\r\n", "+OK\r\n", "*2\r\n:0\r\n*0\r\n");
+  CAPTURE(answer);
+  std::atomic<bool> lies = false;
+  const Relay relay(server, [&](const std::string& asked) {
+    return lies && asked.find("FCALL") != std::string::npos ? answer : std::string();
+  });
+  const auto queue = open_on(real_time_engine(), relay.spool());
+  const MessageId id = push_one(*queue, "t", "x");
+  lies = true;
+  const auto is_told = [](const auto& said) {
+    REQUIRE_FALSE(said.ok());
+    CHECK(said.error().kind == ErrorKind::io);
+    CHECK(said.error().text.find("as its program does; the outcome is unknown") != std::string::npos);
+  };
+  is_told(queue->lease({}));
+  is_told(queue->peek({}, {}, 10));
+  is_told(queue->get(id));
+  is_told(queue->stats({}));
+  const NewMessage message = message_for("t");
+  CHECK(answered(queue->push({&message, 1})).items.at(0).status == PushStatus::unknown);
 }
 
 }  // namespace fq::test

@@ -76,6 +76,16 @@ FunctionCall::FunctionCall(const Library& library, std::string_view name, std::v
       arguments_(std::move(arguments)),
       is_lazy_(is_lazy) {}
 
+FunctionCall FunctionCall::with_head() && {
+  has_head_ = true;
+  return std::move(*this);
+}
+
+bool FunctionCall::is_answer(const Reply& reply) const {
+  if (reply.kind != Reply::Kind::list || reply.items.empty()) return false;
+  return !has_head_ || reply.items[0].kind == Reply::Kind::list;
+}
+
 ServerLink::Copy FunctionCall::copy() const { return is_lazy_ ? ServerLink::Copy::none : copy_of(name_); }
 
 std::vector<std::string_view> FunctionCall::words(const Server& server) const {
@@ -99,7 +109,13 @@ Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry
                        ", and no replica has yet; it may be lost if that server dies now",
                    ETIMEDOUT};
     }
-    if (said.reply.kind != Reply::Kind::error) return std::move(said.reply);
+    if (call.is_answer(said.reply)) return std::move(said.reply);
+    if (said.reply.kind != Reply::Kind::error) {
+      return Error{ErrorKind::io,
+                   said.server + ": does not answer " + std::string(call.name()) +
+                       " as its program does; the outcome is unknown",
+                   0};
+    }
     if (!lacks_library(said.reply.text) || loads == kLoadsMax)
       return error_of_refusal(said.server, call.name(), said.reply.text);
     FQ_TRY_SET(said, link.say(call.key(), load));

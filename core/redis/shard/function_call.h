@@ -19,8 +19,12 @@ class FunctionCall {
   /// `is_lazy`: no replica is waited for, whatever it does.
   FunctionCall(const Library& library, std::string_view name, std::vector<std::string> keys,
                ServerLink::MakeWords arguments, bool is_lazy = false);
+  /// One of a shard, whose reply begins with a head: see calls.lua.
+  FunctionCall with_head() &&;
 
   const Library& library() const { return library_; }
+  /// Of anything else it cannot be told that there is nothing.
+  bool is_answer(const Reply& reply) const;
   std::string_view name() const { return name_; }
   std::string_view key() const { return keys_.front(); }
   /// Who has to have what it changes before that is told.
@@ -34,6 +38,7 @@ class FunctionCall {
   std::vector<std::string> keys_;
   ServerLink::MakeWords arguments_;
   bool is_lazy_;
+  bool has_head_ = false;
 };
 
 /// What came of a call that was sent with others; none: it is still to be sent.

@@ -120,7 +120,7 @@ FunctionCall Shard::function_call(const Call& call) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   };
-  return FunctionCall(*access_.library, call.function, std::move(keys), words, call.is_lazy);
+  return FunctionCall(*access_.library, call.function, std::move(keys), words, call.is_lazy).with_head();
 }
 
 /// Where a test tells it.
