@@ -239,4 +239,25 @@ is 'who has the file open is told too' "74 $says" "$? $(cat "$work/said")"
 is 'and nothing was accepted' 1 "$(wc -l <"$work/ids")"
 gives 0 '' fq check --repair
 gives 0 '' fq check
+
+# A queue that is taken away, with another one in its place or none, ends who waits for something of it.
+for way in none another; do
+  fresh
+  id=$(fq push --delay 1h x)
+  waiting=()
+  for words in "pop --wait" "worker -- true" "wait $id" "log -f"; do
+    # shellcheck disable=SC2086
+    timeout 30 "$FQ" $words >>"$work/out" 2>"$work/said.${#waiting[@]}" & waiting+=($!)
+  done
+  await eval '[ "$(fq workers --json | wc -l)" = 1 ]'
+  mv "$queue" "$work/taken"
+  if [ $way = another ]; then fq push other >/dev/null; fi
+  for i in "${!waiting[@]}"; do
+    wait "${waiting[i]}"
+    is "$way: waiter $i is told" \
+      "1 fq: queue 'default': its directory was taken away, or another queue is in its place" "$? $(tail -n 1 "$work/said.$i")"
+  done
+  if [ $way = another ]; then is 'the other has what it had' other "$(fq pop)"; fi
+  rm -r "$work/taken"
+done
 finish

@@ -85,6 +85,7 @@ Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
     reply.why_empty = WhyEmpty::interrupted;
     if (request.interrupt != nullptr && request.interrupt->raised()) return {};
     endings_.notes().tend();
+    FQ_TRY(link_.attachment().check_place());
     if (!more_due) FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
 }

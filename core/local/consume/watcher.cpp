@@ -214,6 +214,7 @@ Result<EndStatus> Watcher::await_end(const EndRequest& request) {
     if (ended) return EndStatus::ended;
     if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
     if (clock().boot_ms() >= deadline_ms) return EndStatus::timed_out;
+    FQ_TRY(link_.attachment().check_place());
     sleep_until_end(request.interrupt, seen, std::min(deadline_ms, timer_ms));
   }
 }

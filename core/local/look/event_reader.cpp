@@ -390,6 +390,7 @@ Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
         std::max<int64_t>(0, request.wait_ms.value_or(kWaitMaxMs)) - (clock().boot_ms() - begin_ms);
     const bool done = !page.events.empty() || !events_.notices().empty() || interrupted;
     if (done || !request.wait || !page.at_end || left_ms <= 0) break;
+    FQ_TRY(link_.attachment().check_place());
     sleep_until_written(request.interrupt, seen, left_ms);
   }
   page.next = events_.log().cursor();

@@ -66,6 +66,7 @@ Result<FollowStep> LocalFollower::next(const FollowWait& wait) {
     FQ_TRY_SET(const std::optional<FollowStep> step, look(seen, wait.only_there));
     if (step) return *step;
     if (wait.interrupt != nullptr && wait.interrupt->raised()) return step_of(What::interrupted);
+    FQ_TRY(link_.attachment().check_place());
     const int64_t now_ms = clock().boot_ms();
     if (now_ms >= deadline_ms) return step_of(What::timed_out);
     std::array<WatchedWord, 3> words = {

@@ -11,6 +11,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kAttachTimeoutMs = 5'000;  // settings are behind the door that we are opening
+constexpr int64_t kPlaceCheckMs = 2'000;     // chosen: nobody waits for long, and it costs a call
 constexpr int kAttachTries = 8;              // against removers and rebuilders that come in between
 
 }  // namespace
@@ -79,6 +80,15 @@ Result<bool> Attachment::attach_once() {
     return no_such_queue(grip_.location().queue);
   FQ_TRY(rebuilder_.rebuild());
   return grip_.store() != nullptr;
+}
+
+Result<void> Attachment::check_place() {
+  const int64_t now_ms = grip_.clock().boot_ms();
+  if (now_ms < next_place_check_ms_) return {};
+  next_place_check_ms_ = now_ms + kPlaceCheckMs;
+  if (grip_.names_own_lock()) return {};
+  return Error{ErrorKind::missing,
+               object() + ": its directory was taken away, or another queue is in its place", 0};
 }
 
 }  // namespace fq

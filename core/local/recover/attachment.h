@@ -27,6 +27,9 @@ class Attachment {
   const KernelIdentity& kernel() const { return grip_.kernel(); }
   const std::string& object() const { return grip_.object(); }
   const Location& location() const { return grip_.location(); }
+  /// For who waits: a queue whose directory was taken away, or that another one is in the place of, gives
+  /// nothing any more. Looked for now and then.
+  Result<void> check_place();
   /// See SmallerSegment. True: the queue was let go for that, attach anew.
   bool make_smaller() { return smaller_.make(); }
   /// The reports of a rebuild, for a person; emptied by the call.
@@ -43,6 +46,7 @@ class Attachment {
   Grip grip_;
   Rebuilder rebuilder_;
   SmallerSegment smaller_;
+  int64_t next_place_check_ms_ = 0;
 };
 
 }  // namespace fq
