@@ -13,7 +13,8 @@ constexpr OptionSpec kCancelOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "those of this tenant and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
-    {"Which", 0, "state", Takes::value, "STATE", "only those in this state (default: all but dead)"},
+    {"Which", 0, "state", Takes::value, "STATE",
+     "only those: ready, delayed, leased or running, held,\ndead or all (default: all but dead)"},
     {"Which", 'n', "count", Takes::value, "N", "at most N (default: unlimited)"},
     {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };

@@ -26,7 +26,8 @@ constexpr OptionSpec kJobsOptions[] = {
     kTenantFilter,
     kTagFilter,
     {"Which", 0, "state", Takes::value, "STATE",
-     "only those: running, ready, delayed, held, dead,\nacked, cancelled, failed or all (default: all)"},
+     "only those: running or leased, ready, delayed, held,\ndead, acked, cancelled, failed or all (default: "
+     "all)"},
     {"Which", 'n', "count", Takes::value, "N",
      "at most N that wait and N that have ended\n(default: 200 and 20)"},
     {"How", 0, "watch", Takes::attached, "DUR", "again every DUR (default: once; 2s without DUR)"},
@@ -61,12 +62,12 @@ Result<void> take_state(JobsRequest& request, std::string_view word) {
     return usage_error("--state",
                        "what was moved is in another queue, and listed there; fq jobs ID says where one is, "
                        "and fq log which have left");
-  if (word == "running") word = name_of(State::leased);
+  if (word == kRunning) word = name_of(State::leased);
   const auto found = std::find_if(std::begin(kStates), std::end(kStates),
                                   [&](State state) { return name_of(state) == word; });
   if (found == std::end(kStates)) {
-    constexpr std::string_view kWords[] = {"running", "ready",     "delayed", "held", "dead",
-                                           "acked",   "cancelled", "failed",  "all"};
+    constexpr std::string_view kWords[] = {kRunning, "leased", "ready",     "delayed", "held",
+                                           "dead",   "acked",  "cancelled", "failed",  "all"};
     return not_among("--state", word, "a state", kWords);
   }
   if (*found == State::leased) {

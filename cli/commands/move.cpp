@@ -27,7 +27,8 @@ constexpr OptionSpec kMoveOptions[] = {
     {"Which", 't', kOf, Takes::value, "TENANT", "those of this tenant and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
-    {"Which", 0, "state", Takes::value, "STATE", "only those in this state (default: all but dead)"},
+    {"Which", 0, "state", Takes::value, "STATE",
+     "only those: ready, delayed, held, dead or all\n(default: all but dead)"},
     {"Which", 'n', "count", Takes::value, "N", "at most N (default: unlimited)"},
     {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };
@@ -54,7 +55,7 @@ Result<Moving> moving_of(const Arguments& arguments, const Session& session) {
   const auto typed = arguments.value("state");
   if (!typed) return moving;
   FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
-  if (state == State::leased) return usage_error("--state", "leased: running messages cannot be moved");
+  if (state == State::leased) return usage_error("--state", "running messages cannot be moved");
   if (state) moving.selection.states = {*state};
   if (!state) moving.selection.states.push_back(State::dead);
   return moving;

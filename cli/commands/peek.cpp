@@ -26,7 +26,7 @@ constexpr OptionSpec kPeekOptions[] = {
     kTagFilter,
     {"Which", 'n', "count", Takes::value, "N", "at most N (default: 10)"},
     {"Which", 0, "state", Takes::value, "STATE",
-     "ready, delayed, leased, held, dead or all\n(default: ready)"},
+     "ready, delayed, leased or running, held, dead or all\n(default: ready)"},
 };
 
 constexpr size_t kPage = 100;

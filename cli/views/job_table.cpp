@@ -3,6 +3,7 @@
 // fq, this room.
 #include "cli/terminal/shown.h"
 #include "cli/views/message_view.h"
+#include "cli/words/values.h"
 
 namespace fq::cli {
 
@@ -42,7 +43,7 @@ JobTable::JobTable(int64_t now_wall_ms) : now_wall_ms_(now_wall_ms) {
 void JobTable::add(const MessageInfo& message) {
   ++count_;
   table_.row({std::to_string(number(message.id)),
-              message.state == State::leased ? "running" : std::string(name_of(message.state)),
+              std::string(message.state == State::leased ? kRunning : name_of(message.state)),
               exit_text(message), time_text(message, now_wall_ms_), worker_text(message),
               shown(message.tenant), content_text(message, kCommandColumns)});
 }

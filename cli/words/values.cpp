@@ -230,7 +230,8 @@ Result<std::optional<State>> to_state(std::string_view name, std::string_view te
     if (name_of(state) == text) return std::optional<State>{state};
     names.push_back(name_of(state));
   }
-  names.push_back("all");
+  if (text == kRunning) return std::optional<State>{State::leased};
+  names.insert(names.end(), {kRunning, "all"});
   return not_among(name, text, "a state", names);
 }
 

@@ -54,6 +54,8 @@ Result<void> check_kept_tag(std::string_view name, const Tag& tag);
 /// Adds it; of the same name the last one holds.
 Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag);
 Result<MessageId> to_id(std::string_view name, std::string_view text);
+/// The word of fq jobs for leased; where a state is typed it is taken as that.
+inline constexpr std::string_view kRunning = "running";
 /// One of the states that a message in the queue can have; none for "all".
 Result<std::optional<State>> to_state(std::string_view name, std::string_view text);
 

@@ -38,6 +38,9 @@ is 'failed of a tenant' "$bad" "$(fq jobs --state failed -t acme --json | ids)"
 for each in "ready $first $waits" "delayed $later" "held $held" "dead $late $dead $bad" "acked $good" "cancelled $gone" "running $runs" "leased $runs"; do
   is "${each%% *}" "${each#* }" "$(fq jobs --state "${each%% *}" --json | ids)"
 done
+is 'its word for what is leased is known where a state is typed' "$runs" "$(fq peek --state running --json | ids)"
+gives 64 'did you mean running?' fq peek --state runing
+gives 1 '' fq cancel -t b --state running
 is 'by tag' "$runs" "$(fq jobs --tag k=v --json | ids)"
 is 'by tenant' "$runs $bad" "$(fq jobs -t acme --json | ids)"
 is '-n of each' "$runs $first $late" "$(fq jobs -n 1 --json 2>/dev/null | ids)"

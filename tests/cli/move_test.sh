@@ -80,6 +80,7 @@ gives 1 '' fq move --tag k=v --to slow
 gives 64 'no tenant has that name' fq move -t 'z*' --to slow
 gives 64 '--yes' fq move --all --to slow
 gives 64 'running messages cannot be moved' fq move --all --yes --state leased --to slow
+gives 64 'running messages cannot be moved' fq move --all --yes --state running --to slow
 fq cancel "$waiting"
 gives 0 '' fq move --all --yes --to slow
 is 'all' "$a 4" "$(cat "$work/out")"
