@@ -9,6 +9,7 @@
 // fq, this room.
 #include "cli/session/ending.h"
 #include "cli/session/filter.h"
+#include "cli/session/stopped_workers.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/command.h"
@@ -171,14 +172,26 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
   return done ? Result<uint64_t>(changed) : Result<uint64_t>(told_in_part(changed, done.error()));
 }
 
-Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {
-  catch_signals();
-  if (!selection.ids.empty()) return act_on_ids(session, queue, selection.ids, action);
+namespace {
+
+Result<Exit> act_on_matching(Session& session, Queue& queue, const Selection& selection, Action action) {
   FQ_TRY(refuse_pattern(queue, selection.filter.tenant));
   FQ_TRY_SET(const uint64_t changed, change_by_filter(queue, selection, action));
   FQ_TRY(session.out().write(std::to_string(changed) + "\n"));
   FQ_TRY(session.out().flush());
   return changed > 0 ? Exit::done : Exit::nothing;
+}
+
+}  // namespace
+
+Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {
+  catch_signals();
+  std::vector<Attendee> stopped;  // asked before: what is cancelled is held by nobody
+  if (action == Action::cancel) stopped = stopped_workers(session, queue);
+  Result<Exit> exit = selection.ids.empty() ? act_on_matching(session, queue, selection, action)
+                                            : act_on_ids(session, queue, selection.ids, action);
+  say_what_runs_on(session, queue, stopped);
+  return exit;
 }
 
 Result<bool> confirmed(bool yes, const std::string& question) {

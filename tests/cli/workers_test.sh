@@ -69,6 +69,25 @@ fq push -q told -- false >/dev/null; fq worker -q told --once 2>/dev/null
 is 'of a dead one' 'dead number' "$(fq show -q told 2 --json | jq -r '"\(.state) \(.run_ms | type)"')"
 is 'also for a person' 1 "$(fq show -q told 2 | grep -c '^ran ')"
 
+# A stopped worker ends no job: who cancels what it runs is told.
+fq queue create slow
+for one in 3 2 1; do one=$(fq push -q slow -- sleep 300); done
+"$FQ" worker -q slow -j 3 2>/dev/null & worker=$!
+what='.busy'
+await eval '[ "$(workers -q slow)" = 3 ]'
+kill -STOP "$worker"
+await stopped "$worker"
+what='.stopped'
+await eval '[ "$(workers -q slow)" = true ]'
+gives 0 "message $one: cancelled; its job ends once process $worker, which is stopped, goes on" fq cancel -q slow "$one"
+waits=$(fq push -q slow x)
+gives 0 '' fq cancel -q slow "$waits"
+gives 0 "2 messages: cancelled; their jobs end once process $worker, which is stopped, goes on" fq cancel -q slow --all --yes
+kill -CONT "$worker"
+what='.busy'
+await eval '[ "$(workers -q slow)" = 0 ]'
+kill "$worker"; wait "$worker"
+
 gives 64 'takes no operand' fq workers 17
 gives 1 'nowhere' fq workers -q nowhere
 finish
