@@ -195,11 +195,17 @@ void leave_call(const Session& session, Queue& queue, MessageId id, bool cancel,
 /// on.
 void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
   const Result<std::vector<Attendee>> here = queue.attendees();
-  const auto is_worker = [](const Attendee& each) { return each.kind == Attendee::Kind::worker; };
-  if (!here || std::any_of(here->begin(), here->end(), is_worker)) return;
+  const auto works = [](const Attendee& each) {
+    return each.kind == Attendee::Kind::worker && !each.stopped;
+  };
+  if (!here || std::any_of(here->begin(), here->end(), works)) return;
+  const auto stopped =
+      std::find_if(here->begin(), here->end(), [](const Attendee& each) { return each.stopped; });
   const std::string& name = session.queue_name();
-  say("queue " + in_quotes(name) + ": no worker is attached; " + typed_command("fq worker", name) +
-      (is_command ? "" : " -- CMD") + " starts one");
+  say("queue " + in_quotes(name) + ": " +
+      (stopped == here->end() ? "no worker is attached"
+                              : "every worker is stopped, as process " + std::to_string(stopped->pid)) +
+      "; " + typed_command("fq worker", name) + (is_command ? "" : " -- CMD") + " starts one");
 }
 
 /// As Following::run; where no worker is there a moment later, it is told.

@@ -71,6 +71,10 @@ is 'a script is told too' "fq: queue 'unserved': no worker is attached; fq worke
 "$FQ" worker -q unserved -- sleep 60 2>/dev/null & worker=$!
 await sh -c '"$FQ" workers -q unserved | grep -q worker'
 is 'not where one has other work' 0 "$(on_terminal 80 24 '"$FQ" push -q unserved --wait=2100ms x' | grep -c 'worker is')"
+kill -STOP $worker; await stopped $worker
+is 'where each is stopped' "fq: queue 'unserved': every worker is stopped, as process $worker; fq worker -q unserved -- CMD starts one" \
+  "$(on_terminal 80 24 '"$FQ" push -q unserved --wait=2100ms x' | tr -d '\r' | grep 'worker is')"
+kill -CONT $worker
 kill -TERM $worker; kill -TERM $worker; wait $worker 2>/dev/null
 
 # Until it ends: the order of ends and of ids does not matter.
