@@ -143,11 +143,6 @@ Error unknown_option(const Command& command, std::string_view word) {
   return usage(std::move(text));
 }
 
-Error double_dash(const Command& command) {
-  return usage("--: not used here; for a value that begins with '-' write --OPTION=VALUE, or see " +
-               words_of_help(command));
-}
-
 }  // namespace
 
 /// Has CLI11 take the words apart. To build all options of a command costs more than all else that a short
@@ -157,8 +152,9 @@ class Arguments::Parser {
   Parser(Arguments& to, std::vector<std::string> words) : to_(to), words_(std::move(words)) {}
 
   Result<void> run() {
-    FQ_TRY(split_job());
+    FQ_TRY(split_at_dashes());
     Result<void> taken = take(words_.size());
+    to_.operands_.insert(to_.operands_.end(), plain_.begin(), plain_.end());
     // CLI11 keeps options and other words apart; which of several faults comes first, shorter lines tell.
     for (size_t count = 1; !taken.ok() && count < words_.size(); ++count) {
       Result<void> sooner = take(count);
@@ -168,13 +164,13 @@ class Arguments::Parser {
   }
 
  private:
-  /// What follows the first "--" is none of ours, whatever it looks like.
-  Result<void> split_job() {
+  /// What follows the first "--" is a command, or operands, whatever it looks like.
+  Result<void> split_at_dashes() {
     const auto dashes = std::find(words_.begin(), words_.end(), "--");
     if (dashes == words_.end()) return {};
-    if (!to_.command_->options.takes_job) return double_dash(*to_.command_);
-    to_.job_.assign(dashes + 1, words_.end());
-    if (to_.job_.empty() || to_.job_[0].empty())
+    const bool takes_job = to_.command_->options.takes_job;
+    (takes_job ? to_.job_ : plain_).assign(dashes + 1, words_.end());
+    if (takes_job && (to_.job_.empty() || to_.job_[0].empty()))
       return usage("--: needs a command behind it; write fq " + std::string(to_.command_->name) +
                    " -- CMD ARG...");
     words_.erase(dashes, words_.end());
@@ -230,6 +226,7 @@ class Arguments::Parser {
 
   Arguments& to_;
   std::vector<std::string> words_;
+  std::vector<std::string> plain_;  // operands behind "--"
   bool lacks_value_ = false;
 };
 

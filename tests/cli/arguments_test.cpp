@@ -67,7 +67,16 @@ TEST_CASE("what follows -- is a command, whatever it looks like, where one is ta
   CHECK_FALSE(arguments->has("lazy"));
   CHECK(arguments->operands() == std::vector<std::string>{"x"});
   CHECK(parse(push_command, {"x"})->job().empty());
-  CHECK(fault(pop_command, {"--", "cmd"}).find("--: not used here") != std::string::npos);
+}
+
+TEST_CASE("what follows -- is operands, whatever it looks like, where no command is taken") {
+  const Result<Arguments> arguments = parse(ack_command, {"a", "-q", "mail", "--", "-q", "--", ""});
+  REQUIRE(arguments.ok());
+  CHECK(arguments->operands() == std::vector<std::string>{"a", "-q", "--", ""});
+  CHECK(arguments->value("queue") == "mail");
+  CHECK(arguments->job().empty());
+  CHECK(parse(ack_command, {"--"})->operands().empty());
+  CHECK(fault(ack_command, {"-q", "--", "x"}) == "-q: needs a value");
 }
 
 TEST_CASE("no abbreviation, no unknown option and no bare -- gets through") {

@@ -41,7 +41,7 @@ gives 65 'the working directory' bash -c 'mkdir gone && cd gone && rmdir ../gone
 gives 64 '--: needs a command behind it' fq push --
 gives 64 '--: needs a command behind it' fq push x -- ''
 gives 64 'does not go with a batch' fq push --lines --file "$work/input" -- cat
-gives 64 '--: not used here' fq pop -- cat
+gives 64 "takes no operand 'cat'" fq pop -- cat
 gives 64 'one argument, 2 were given' fq push a b -- cat
 gives 64 '--env: is for a command' fq push x --env HOME
 for bad in '' A=b =; do gives 64 "not a variable's name" fq push --env="$bad" -- env; done

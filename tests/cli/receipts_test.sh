@@ -42,6 +42,8 @@ done
 gives 64 'is not a receipt' bash -c 'printf "%s\nhello\n" "$1" | "$FQ" ack -q one -' _ "$one"
 gives 64 "FQ_RECEIPT: 'hello' is not a receipt" env FQ_RECEIPT=hello "$FQ" ack -q one
 is 'the good one was not acked' leased "$(state one 2)"
+gives 0 '' fq extend -q one -- "$one" 5m
+gives 64 "'-q' is not a receipt" fq ack -- -q
 gives 64 "'17' is not a receipt; that is a message's id; fq kick 17 brings" fq retry 17
 gives 64 'fq kick 17' fq release 17
 gives 64 'fq cancel 17' fq ack 17
