@@ -304,7 +304,8 @@ Error unknown_command(std::string_view word) {
 
 Error unknown_command(const CommandLine& line) {
   if (!line.misplaced_option) return unknown_command(*line.command);
-  constexpr std::string_view kOrder = "only --spool and -q stand before the command, other options behind it";
+  constexpr std::string_view kOrder =
+      "only --spool, -q, --format, --json and --raw stand before the command, other options behind it";
   if (const std::string ordered = in_order(line); !ordered.empty())
     return unknown(*line.command, std::string(kOrder) + ": " + ordered);
   const std::string meant = meant_by(*line.command);

@@ -276,8 +276,9 @@ CommandLine split_command_line(int argc, char** argv) {
     if (!word.starts_with('-') || word.size() == 1) break;
     line.words.emplace_back(word);
     const std::string_view name = word.substr(0, word.find('='));
-    line.misplaced_option = name != "--spool" && name != "--queue" && !word.starts_with("-q");
-    const bool value_follows = word == "--spool" || word == "--queue" || word == "-q";
+    const bool has_value = name == "--spool" || name == "--queue" || name == "--format";
+    line.misplaced_option = !has_value && !word.starts_with("-q") && word != "--json" && word != "--raw";
+    const bool value_follows = word == "-q" || (has_value && word == name);
     if (value_follows && i + 1 < argc) line.words.emplace_back(argv[++i]);
   }
   line.before = line.words.size();

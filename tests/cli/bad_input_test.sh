@@ -87,7 +87,7 @@ gives 64 'other options behind it: fq push -t acme ...' fq -t acme push x
 gives 64 'other options behind it: fq pop -t acme --json' fq -t acme --json pop
 gives 64 "other options behind it: fq push -t 'a b' ..." fq -t 'a b' push x
 gives 64 'other options behind it: fq push -t '"'a\x1bb'"' ...' fq -t $'a\eb' push x
-gives 64 'only --spool and -q stand before the command' fq -t zoo frobnicate
+gives 64 'only --spool, -q, --format, --json and --raw stand before the command' fq -t zoo frobnicate
 for command in stats 'stats --tenants' jobs; do
   # shellcheck disable=SC2086  # words
   gives 64 "fq: --watch: takes its duration after '='; write --watch=5s" fq $command --watch 5s
@@ -100,7 +100,6 @@ gives 64 'which command' fq
 gives 64 'which command' fq -q mail
 gives 64 "unknown option '-x'; see fq help" fq -x
 gives 64 '--spool: needs a value' fq --spool
-gives 64 'other options behind it' fq --format json stats
 gives 64 'other options behind it' fq -n 2 pop
 gives 0 '' fq -q mail help push
 gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help

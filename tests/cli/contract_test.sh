@@ -8,6 +8,10 @@ mkdir "$HOME"
 # Options: before and after the command, mixed with operands; the last one holds; no abbreviations; any value behind =.
 is 'a spool and a queue before the command' 1 "$(fq --spool "$work/a" -q one push x)"
 is 'and behind it' 2 "$(fq push x --spool "$work/a" --queue one)"
+for format in '--format json' --format=json --json; do
+  # shellcheck disable=SC2086  # words
+  is "an output format too: $format" one "$(fq $format -q one --spool "$work/a" peek -n 1 | jq -r .queue)"
+done
 is 'operands and options mix' 3 "$(fq push --spool "$work/a" x -q one -p 5)"
 is 'all of them are heard' 5 "$(fq --spool "$work/a" -q one peek --json | jq 'select(.id == 3).priority' | xargs)"
 is 'given twice the last one holds' 9 "$(fq push -p 1 -p 9 -q twice x >/dev/null; fq -q twice peek --json | jq .priority)"
