@@ -14,6 +14,8 @@
 #include "core/policy/policy.h"
 #include "cli/policy/policy_layers.h"
 #include "cli/session/selection.h"
+#include "cli/session/stopped_workers.h"
+#include "cli/terminal/signals.h"
 #include "cli/words/subcommand.h"
 #include "cli/words/values.h"
 
@@ -128,6 +130,14 @@ Result<Exit> create(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
+std::string purged_text(const Session& session, uint64_t count) {
+  if (session.format() == Format::human) return std::to_string(count);
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("queue").text(session.queue_name()).key("purged").number(count).end_object();
+  return line;
+}
+
 Result<Exit> purge(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "purge takes every message out of queue '" +
                                                                    session.queue_name() + "'"));
@@ -135,7 +145,14 @@ Result<Exit> purge(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   Selection everything;
   everything.states = all_states();
-  return act_on(session, *queue, everything, Action::cancel);
+  catch_signals();
+  const std::vector<Attendee> stopped = stopped_workers(session, *queue);
+  Result<uint64_t> purged = change_by_filter(*queue, everything, Action::cancel);
+  say_what_runs_on(session, *queue, stopped);
+  if (!purged) return std::move(purged).error();
+  FQ_TRY(session.out().write(purged_text(session, *purged) + "\n"));
+  FQ_TRY(session.out().flush());
+  return *purged > 0 ? Exit::done : Exit::nothing;
 }
 
 Result<Exit> remove(const Arguments& arguments, Session& session) {

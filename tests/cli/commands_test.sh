@@ -168,6 +168,9 @@ fq push -q mail x >/dev/null
 is 'global options before the command' x "$(fq -q mail pop)"
 is 'FQ_QUEUE names the queue and an option wins' '1 0' "$(FQ_QUEUE=mail "$FQ" push y >/dev/null; FQ_QUEUE=mail "$FQ" peek -q default; printf '%s ' $?; fq peek -q mail >/dev/null; echo $?)"
 is 'queue purge prints how many' 1 "$(fq queue purge mail --yes)"
+fq push -q mail x >/dev/null
+is 'in JSON of which queue, too' '{"queue":"mail","purged":1} 0' "$({ fq queue purge mail --yes --json; echo $?; } | paste -sd' ')"
+is 'also if there are none' '{"queue":"mail","purged":0} 1' "$({ fq queue purge mail --yes --json; echo $?; } | paste -sd' ')"
 gives 0 '' fq queue remove mail --yes
 is 'and it is gone' default "$(fq queue list)"
 gives 0 '' fq check
