@@ -1,7 +1,10 @@
 // doctor - the things that fq rests on, and the advice about them.
 
 // System.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 // fq, below us.
 #include "core/api/doctor.h"
@@ -78,6 +81,9 @@ DoctorRow policy_row(const Location& location, bool asks_queues) {
   if (usable) return {"fq.toml", "valid", Health::ok, ""};
   const bool is_its_fault = scheme_of(location.spool).empty() || is_policy_fault(usable.error());
   if (!is_its_fault) return {"fq.toml", "not known: " + usable.error().text, Health::fault, ""};
+  const bool is_closed = usable.error().sys == EACCES && ::access(location.spool.c_str(), X_OK) != 0;
+  if (is_closed)
+    return {"fq.toml", "not known: " + usable.error().text, Health::fault, std::string(kOfOneUser)};
   return {"fq.toml", usable.error().text, Health::fault, "mend it; fq config check tells when that is done"};
 }
 

@@ -1,5 +1,7 @@
 #include "cli/session/run.h"
 
+// System.
+#include <cerrno>
 // fq, this room.
 #include "cli/words/arguments.h"
 #include "cli/words/command.h"
@@ -70,6 +72,12 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
   return tell_away(session, exit, *command);
 }
 
+/// The kernel says no more than that it refuses.
+std::string text_of(const Error& error) {
+  const bool is_closed = error.sys == EACCES && error.text.starts_with("spool '");
+  return is_closed ? (error.text + "; ").append(kOfOneUser) : error.text;
+}
+
 }  // namespace
 
 Exit run(int argc, char** argv) {
@@ -81,7 +89,7 @@ Exit run(int argc, char** argv) {
   if (Output::reader_left(error)) {
     die_by_sigpipe();  // where that is ignored, as quietly
   } else {
-    say(error.text);
+    say(text_of(error));
   }
   return exit_of(error.kind);
 }

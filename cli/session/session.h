@@ -93,6 +93,10 @@ Error of_queue(const std::string& queue, Error error);
 /// A queue whose making, removing or renaming was broken off.
 std::string only_listed(const std::string& queue);
 
+/// To whom a spool is closed.
+inline constexpr std::string_view kOfOneUser =
+    "a spool belongs to one user, who alone can use it; set FQ_SPOOL to one of your own";
+
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();
 
