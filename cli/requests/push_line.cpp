@@ -122,7 +122,7 @@ class LineFields {
     } else if (key == "due_at") {
       FQ_TRY(take_due(text));
     } else if (key == "timeout") {
-      FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration(key, text));
+      FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration_or("none", key, text));
     } else if (key == "unique") {
       FQ_TRY_SET(to_.fields.unique, to_unique_key(key, text));
     } else if (key == "unique_mode") {

@@ -23,7 +23,7 @@ Result<void> take_due(const Arguments& arguments, PushFields& fields) {
 
 Result<void> take_spans(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("timeout")) {
-    FQ_TRY_SET(fields.timeout_ms, to_positive_duration("--timeout", *typed));
+    FQ_TRY_SET(fields.timeout_ms, to_positive_duration_or("none", "--timeout", *typed));
   }
   if (const auto typed = arguments.value("ttl")) {
     FQ_TRY_SET(fields.ttl_ms, to_positive_duration_or("none", "--ttl", *typed));

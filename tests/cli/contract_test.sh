@@ -21,12 +21,13 @@ is 'a value may be empty, or begin with -' ' -x' "$(fq push --payload= -q value 
   fq -q value peek --json | jq -r .payload | paste -sd' ')"
 
 # The words for the absence of any are taken where an option has no number by default.
-fq push -q words --delay none --ttl none --block=unlimited x >/dev/null
+fq push -q words --delay none --ttl none --timeout none --block=unlimited x >/dev/null
 fq push -q words --debounce d --quiet 1h --max-wait unlimited y >/dev/null
-is 'none and unlimited are defaults that can be typed' 'null null' "$(fq -q words peek --json | jq -r '"\(.due_at) \(.ttl)"')"
-is 'also of a line, over an option' 'null null 1h' \
-  "$(printf '{"payload":"a","delay":"none","ttl":"none"}\n{"payload":"b"}\n' | fq push -q line --delay 1h --ttl 1h --ndjson >/dev/null
-    fq -q line peek --json | jq -r '"\(.due_at) \(.ttl)"') $(fq -q line peek --state delayed --json | jq -r .ttl)"
+is 'none and unlimited are defaults that can be typed' 'null null null' "$(fq -q words peek --json | jq -r '"\(.due_at) \(.ttl) \(.timeout)"')"
+is 'also of a line, over an option' 'null null null 1h' \
+  "$(printf '{"payload":"a","delay":"none","ttl":"none","timeout":"none"}\n{"payload":"b"}\n' |
+    fq push -q line --delay 1h --ttl 1h --timeout 1h --ndjson >/dev/null
+    fq -q line peek --json | jq -r '"\(.due_at) \(.ttl) \(.timeout)"') $(fq -q line peek --state delayed --json | jq -r .ttl)"
 gives 64 "write 5s, 10m or 2h, or none" fq push --delay unlimited x
 gives 64 "write 5s, 10m or 2h, or unlimited" fq wait --for none 1
 gives 0 '' fq -q words wait --for unlimited "$(fq -q words pop --json | jq -r .id)"
