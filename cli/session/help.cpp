@@ -285,13 +285,19 @@ Error unknown(std::string_view word, std::string_view hint) {
 
 /// "": nothing.
 std::string meant_by(std::string_view word) {
-  std::vector<std::string_view> names;
+  constexpr std::string_view kVersion = "version";  // which many have as a command
+  std::vector<std::string_view> names{kVersion};
   for (const Command* command : all_commands()) names.push_back(command->name);
-  std::string_view near;
-  for (const Synonym& synonym : kCommandSynonyms) {
-    if (synonym.theirs == word) near = synonym.ours;
-  }
+  const auto synonym_of = [](std::string_view theirs) {
+    std::string_view ours;
+    for (const Synonym& synonym : kCommandSynonyms) {
+      if (synonym.theirs == theirs) ours = synonym.ours;
+    }
+    return ours;
+  };
+  std::string_view near = synonym_of(word);
   if (near.empty()) near = suggest(word, names);
+  if (near == kVersion) near = synonym_of(near);
   return near.empty() ? "" : "did you mean " + std::string(near) + "?";
 }
 

@@ -113,6 +113,8 @@ constexpr Synonym kSynonyms[] = {
     {"why", "reason"},
     {"environment", "env"},
     {"retention", "keep"},
+    {"v", "version"},
+    {"V", "version"},
 };
 
 std::string words_of_help(const Command& command) {

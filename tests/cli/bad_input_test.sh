@@ -82,6 +82,8 @@ at|push --at TIME -- CMD?
 atq|jobs?
 atrm|cancel?
 version|--version?
+versoin|--version?
+hepl|help?
 EOF
 gives 64 'other options behind it: fq push -t acme ...' fq -t acme push x
 gives 64 'other options behind it: fq pop -t acme --json' fq -t acme --json pop
@@ -99,6 +101,8 @@ gives 64 'unknown command' fq $'x\ey'
 gives 64 'which command' fq
 gives 64 'which command' fq -q mail
 gives 64 "unknown option '-x'; see fq help" fq -x
+for letter in v V; do gives 64 "unknown option '-$letter'; did you mean --version?" fq -$letter; done
+gives 64 "unknown option '-V'; a payload" fq push -V
 gives 64 '--spool: needs a value' fq --spool
 gives 64 'other options behind it' fq -n 2 pop
 gives 0 '' fq -q mail help push
