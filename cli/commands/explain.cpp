@@ -41,14 +41,13 @@ Result<ExplainRequest> explain_request(const Arguments& arguments) {
   return request;
 }
 
-/// Whether there is nothing to tell, and why.
+/// What was asked about is not there.
 std::optional<std::string> missing(const ExplainRequest& request, const ExplainReply& reply,
                                    const std::string& queue) {
   if (reply.subject) return std::nullopt;
   const std::string where = " in queue " + in_quotes(queue);
   if (request.id) return "message " + std::to_string(number(*request.id)) + ": not" + where;
   if (!request.tenant.empty()) return "tenant " + in_quotes(request.tenant) + ": nothing of it" + where;
-  if (reply.next.empty() && reply.blocked.empty()) return "nothing is ready" + where;
   return std::nullopt;
 }
 
@@ -82,10 +81,13 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   const bool json = session.format() == Format::json;
   FQ_TRY_SET(const SchedulePage schedules, schedules_to_tell(request, *queue));
   ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
-  if (const std::optional<std::string> text = missing(request, reply, session.queue_name())) {
-    say(*text);
+  const std::optional<std::string> not_there = missing(request, reply, session.queue_name());
+  if (not_there) say(*not_there);
+  if (not_there || (!reply.subject && reply.next.empty() && reply.blocked.empty())) {
+    const std::string text =
+        not_there ? "" : "nothing is ready in queue " + in_quotes(session.queue_name()) + "\n";
     FQ_TRY(session.out().write(json ? explanation_json({}, schedules.schedules, context)
-                                    : schedule_lines(schedules)));
+                                    : text + schedule_lines(schedules)));
     FQ_TRY(session.out().flush());
     return Exit::nothing;
   }

@@ -13,7 +13,9 @@ follow() {
 
 gives 1 'there is none' fq explain
 fq queue create default
-gives 1 'nothing is ready' fq explain
+gives 1 '' fq explain
+is 'that nothing is ready is an answer' "nothing is ready in queue 'default'" "$(cat "$work/out")"
+gives 1 '' fq explain --json
 gives 1 'message 7: not in queue' fq explain 7
 gives 1 "tenant 'nobody': nothing of it" fq explain -t nobody
 gives 64 'not both' fq explain 7 -t acme
