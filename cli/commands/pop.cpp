@@ -191,7 +191,19 @@ class Popping {
     }
     if (written) written = session_.out().flush();
     if (!written) give_back(page);
+    if (written && request_.form != DeliveryForm::json) say_commands(page);
     return written;
+  }
+
+  /// Of a command only what it would read is written, most often nothing.
+  static void say_commands(const LeaseReply& page) {
+    const auto is_command = [](const Delivery& each) { return each.command.has_value(); };
+    const auto first = std::find_if(page.deliveries.begin(), page.deliveries.end(), is_command);
+    if (first == page.deliveries.end()) return;
+    const auto more = std::count_if(first + 1, page.deliveries.end(), is_command);
+    say("message " + std::to_string(number(first->id)) +
+        (more == 0 ? ": is a command" : " and " + std::to_string(more) + " more: are commands") +
+        ", to be run by fq worker; --json tells which");
   }
 
   void give_back(const LeaseReply& page) {

@@ -34,7 +34,13 @@ is 'so is --file' '"from a file"' "$(json .payload "$(fq push --file "$work/inpu
 is 'so is - for stdin' '"piped"' "$(json .payload "$(printf piped | fq push - -- cat)")"
 is 'unasked stdin is not touched' $'a\nb' "$(printf 'a\nb\n' | while read -r line; do fq push -- true >/dev/null; echo "$line"; done)"
 is 'a message without a command has none' 'null null' "$(echo "$(json .argv "$(fq push x)") $(json .cwd "$(fq push x)")")"
-is 'pop --format sh tells no more than before' '' "$(fq pop --format sh | grep -i argv)"
+is 'pop --format sh tells no more than before' '' "$(fq pop --format sh 2>/dev/null | grep -i argv)"
+popped() { fq push -q taken x -- cat >/dev/null; gives 0 "message $1: is a command, to be run by fq worker; --json tells which" fq -q taken pop "${@:2}"; }
+popped 1; popped 2 --raw; popped 3 --null; popped 4 --format sh; popped 5 --lease
+fq push -q taken -- cat >/dev/null
+gives 0 '' fq -q taken pop --json
+for job in true false; do fq push -q taken x >/dev/null; fq push -q taken -- $job >/dev/null; done
+gives 0 'message 8 and 1 more: are commands, to be run by fq worker' fq -q taken pop -n 10
 gives 65 'the working directory' bash -c 'mkdir gone && cd gone && rmdir ../gone && "$FQ" push -- true'
 
 # What is refused.
