@@ -25,7 +25,7 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::vector<ExtendResult> results, queue->extend(receipts, duration_ms));
   Exit exit = Exit::done;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!say_refusal(session, texts[i], results[i].status, std::nullopt)) continue;
+    if (!say_refusal(session, *queue, texts[i], results[i].status, std::nullopt)) continue;
     if (results[i].status == SettleStatus::unknown) exit = Exit::io;
     if (exit == Exit::done) exit = Exit::nothing;
   }

@@ -103,7 +103,7 @@ Result<Exit> run_in_step(const Arguments& arguments, Session& session, const std
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
   FQ_TRY_SET(StepBegin begun, ask_patiently([&] { return steps->begin(receipt, name, nullptr); }));
-  if (say_refusal(session, receipt.text(), begun.receipt, std::nullopt)) return Exit::nothing;
+  if (say_refusal(session, *queue, receipt.text(), begun.receipt, std::nullopt)) return Exit::nothing;
   if (begun.output) return write_output(session, *begun.output);
   command.variables = {std::string(kAtWork) + "=" + within};
   command.kept = begun.turn->descriptor();
@@ -123,7 +123,7 @@ Result<Exit> run_in_step(const Arguments& arguments, Session& session, const std
   const auto keep = [&] { return steps->keep(receipt, name, as_bytes(caught.output)); };
   const Result<SettleStatus> kept = ask_patiently(keep);
   if (!kept.ok()) return not_kept(name, kept.error());
-  if (say_refusal(session, receipt.text(), *kept, std::nullopt)) {
+  if (say_refusal(session, *queue, receipt.text(), *kept, std::nullopt)) {
     say("step " + in_quotes(name) + ": ran and is not kept");
     return Exit::nothing;
   }
@@ -148,7 +148,7 @@ Result<Exit> push_step(const Arguments& arguments, Session& session, const std::
   FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
   FQ_TRY_SET(const std::string payload, typed.read(settings.payload_bytes_max));
   FQ_TRY_SET(const StepPush pushed, steps->push(receipt, name, message_of(fields, payload)));
-  if (say_refusal(session, receipt.text(), pushed.receipt, std::nullopt)) return Exit::nothing;
+  if (say_refusal(session, *queue, receipt.text(), pushed.receipt, std::nullopt)) return Exit::nothing;
   return write_output(session, std::to_string(number(pushed.child)) + "\n");
 }
 
@@ -177,7 +177,7 @@ Result<Exit> pause_step(const Arguments& arguments, Session& session, const std:
   const auto these = waits ? std::optional(std::span<const MessageId>(ids)) : std::nullopt;
   FQ_TRY_SET(const StepPause paused, of_messages ? steps->wait(receipt, name, these)
                                                  : steps->sleep(receipt, name, delay_ms, until_wall_ms));
-  if (say_refusal(session, receipt.text(), paused.receipt, std::nullopt)) return Exit::nothing;
+  if (say_refusal(session, *queue, receipt.text(), paused.receipt, std::nullopt)) return Exit::nothing;
   if (!paused.over) return Exit::later;
   return paused.all_acked ? Exit::done : Exit::nothing;
 }

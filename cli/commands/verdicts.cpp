@@ -37,7 +37,7 @@ Result<Exit> settle_each(Session& session, const std::vector<std::string>& recei
     FQ_TRY_SET(const SettleReply reply, queue->settle(items));
     say_notices(*queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
-      refused = say_refusal(session, receipts[start + i], reply.items[i], reply.error) || refused;
+      refused = say_refusal(session, *queue, receipts[start + i], reply.items[i], reply.error) || refused;
       if (reply.items[i] == SettleStatus::unknown)
         unknown = reply.error ? exit_of(reply.error->kind) : Exit::io;
     }

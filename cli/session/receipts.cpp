@@ -37,6 +37,23 @@ std::string why_foreign(const Session& session, const std::string& receipt) {
   return "is not of queue " + in_quotes(session.queue_name()) + ", nor of another one in this spool";
 }
 
+/// A job that has gone on behind its fq step --sleep is told so.
+std::string why_stale(Queue& queue, const std::string& receipt) {
+  const std::string either = "its lease ended or another verdict came first";
+  const std::optional<uint64_t> id = parse_decimal(receipt.substr(0, receipt.find('.')));
+  Steps* const steps = queue.steps();
+  if (!id || steps == nullptr) return either;
+  const Result<std::optional<MessageInfo>> message = queue.get(MessageId{*id});
+  if (!message || !*message) return either;
+  if ((*message)->state != State::delayed && (*message)->state != State::held) return either;
+  const Result<std::optional<std::vector<StepInfo>>> all = steps->list(MessageId{*id});
+  if (!all || !*all || (*all)->empty()) return either;
+  const StepInfo& last = (*all)->back();
+  if (last.kind != StepKind::sleep && last.kind != StepKind::wait) return either;
+  return std::string("its message ") + (last.kind == StepKind::sleep ? "sleeps" : "waits") + " in step " +
+         in_quotes(last.name) + ", and the job that had it is to end now";
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> receipts_of(const Arguments& arguments) {
@@ -64,7 +81,7 @@ Result<std::vector<std::string>> receipts_of(const Arguments& arguments,
   return receipts;
 }
 
-bool say_refusal(const Session& session, const std::string& receipt, SettleStatus status,
+bool say_refusal(const Session& session, Queue& queue, const std::string& receipt, SettleStatus status,
                  const std::optional<Error>& why) {
   const std::string object = "receipt " + in_quotes(receipt) + ": ";
   switch (status) {
@@ -73,7 +90,7 @@ bool say_refusal(const Session& session, const std::string& receipt, SettleStatu
     case SettleStatus::slept:
       return false;
     case SettleStatus::stale:
-      say(object + "no longer valid; its lease ended or another verdict came first");
+      say(object + "no longer valid; " + why_stale(queue, receipt));
       return true;
     case SettleStatus::gone:
       say(object + "no longer valid; its message has ended or never was");

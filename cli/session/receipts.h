@@ -18,7 +18,7 @@ Result<std::vector<std::string>> receipts_of(const Arguments& arguments,
                                              const std::vector<std::string>& typed);
 
 /// Names the refusal on standard error; true when it is one.
-bool say_refusal(const Session& session, const std::string& receipt, SettleStatus status,
+bool say_refusal(const Session& session, Queue& queue, const std::string& receipt, SettleStatus status,
                  const std::optional<Error>& why);
 
 }  // namespace fq::cli

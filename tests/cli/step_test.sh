@@ -162,7 +162,12 @@ check_is_clean 'slept'
 fq push m >/dev/null; lease
 gives 75 '' fq step later --until '+1h'
 is 'delayed' delayed "$(fq show --json "${FQ_RECEIPT%%.*}" | jq -r .state)"
-gives 1 'no longer valid' fq step after -- true
+asleep="receipt '$FQ_RECEIPT': no longer valid; its message sleeps in step 'later', and the job that had it is to end now"
+gives 1 "$asleep" fq step after -- true
+for verdict in ack retry release bury 'extend 5m'; do
+  # shellcheck disable=SC2086  # words
+  gives 1 "$asleep" fq $verdict
+done
 fq kick "${FQ_RECEIPT%%.*}"; lease
 gives 0 '' fq step later --until '+1h'
 # What it waits for is told as of one that was pushed to come after it, however that ends.
