@@ -84,6 +84,8 @@ Result<void> say_gone(const Session& session, Queue& queue, MessageId id) {
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
   if (message && message->state == State::moved) {
     say_moved(*message);
+  } else if (message) {
+    say("message " + std::to_string(number(id)) + ": has ended already");
   } else {
     say_unknown(session, id);
   }

@@ -20,7 +20,7 @@ Result<bool> is_unfinished(Queue& queue, MessageId id);
 std::string moved_text(const Elsewhere& elsewhere);
 
 void say_unknown(const Session& session, MessageId id);
-/// Of one that is not here: where it is, if it was moved.
+/// Of one that is not here: where it is, if it was moved, or that it has ended.
 Result<void> say_gone(const Session& session, Queue& queue, MessageId id);
 
 /// 0 if it was acked, else its job's status (128+N for signal N, 124 where its time was over, 126 or 127

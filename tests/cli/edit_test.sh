@@ -56,6 +56,8 @@ gives 64 'which would ignore it' fq edit "$id" --key 5
 gives 64 'there is no terminal' fq edit "$id"
 gives 1 "message 999: not in queue 'default'" fq edit 999 -p 1
 gives 1 'has ended already' fq edit "$dead" -p 1
+gives 1 "fq: message $dead: has ended already" fq kick "$dead"
+gives 1 "fq: message $dead: has ended already" fq cancel "$dead"
 gives 1 "there is none" fq -q nowhere edit 1 -p 1
 eval "$(fq pop --lease --format sh)"
 gives 1 'is running' fq edit "$id" -p 1
