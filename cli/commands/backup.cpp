@@ -41,7 +41,7 @@ const Command backup_command = {
     {{}, &kOnlyQueue, ""},
     "fq backup /mnt/fq-$(date +%F)",
     "0 done; 1 no spool; 64 DIR is not empty; 69 DIR cannot hold a spool;\n"
-    "74 a part cannot be read; 75 no room",
+    "74 a part cannot be read, or DIR not be made; 75 no room",
     run_backup,
 };
 

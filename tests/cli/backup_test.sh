@@ -118,6 +118,8 @@ gives 1 "queue 'none'" fq backup "$work/copy" -q none
 is 'and no directory' no "$([ -e "$work/copy" ] && echo yes || echo no)"
 mkdir -m 777 "$work/open"; mkdir "$work/open/copy"
 gives 77 'others may replace it' fq backup "$work/open/copy"
+gives 74 "'$work/nowhere/copy': mkdir: No such file or directory" fq backup "$work/nowhere/copy"
+gives 69 "'$work/file/copy': mkdir: Not a directory" fq backup "$work/file/copy"
 
 # An empty directory; one queue; a spool without any.
 mkdir -m 700 "$work/empty"
