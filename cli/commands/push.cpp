@@ -22,6 +22,7 @@
 #include "cli/requests/push_options.h"
 #include "cli/requests/pusher.h"
 #include "cli/session/session.h"
+#include "cli/session/stopped_workers.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
 #include "cli/terminal/typed_command.h"
@@ -193,14 +194,15 @@ void leave_call(const Session& session, Queue& queue, MessageId id, bool cancel,
 
 /// To somebody for whom nothing happens. It is a hint: where it cannot be known, the call goes
 /// on.
-void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
-  const Result<std::vector<Attendee>> here = queue.attendees();
+void say_nobody_works(Session& session, Queue& queue, bool is_command) {
+  const Result<std::vector<Attendee>> here = attendees_for_hint(session, queue);
   const auto works = [](const Attendee& each) {
     return each.kind == Attendee::Kind::worker && !each.stopped;
   };
   if (!here || std::any_of(here->begin(), here->end(), works)) return;
-  const auto stopped =
-      std::find_if(here->begin(), here->end(), [](const Attendee& each) { return each.stopped; });
+  const auto stopped = std::find_if(here->begin(), here->end(), [](const Attendee& each) {
+    return each.kind == Attendee::Kind::worker && each.stopped;
+  });
   const std::string& name = session.queue_name();
   say("queue " + in_quotes(name) + ": " +
       (stopped == here->end() ? "no worker is attached"
@@ -209,7 +211,7 @@ void say_nobody_works(const Session& session, Queue& queue, bool is_command) {
 }
 
 /// As Following::run; where no worker is there a moment later, it is told.
-Result<Following::End> follow(const Session& session, Queue& queue, Following& following,
+Result<Following::End> follow(Session& session, Queue& queue, Following& following,
                               const PushRequest& request, Interrupt& interrupt) {
   const int64_t missed_ms = ::isatty(STDERR_FILENO) == 1 ? kWorkerMissedMs : kWorkerMissedInScriptMs;
   if (request.wait_ms.value_or(INT64_MAX) <= missed_ms) return following.run(request.wait_ms, interrupt);

@@ -64,9 +64,9 @@ class Session {
   Result<std::vector<std::string>> queues();
   /// Parts of queues that did not answer since this was last asked.
   AwayList take_away() { return std::exchange(away_, {}); }
+  void put_away(AwayList away) { away_ = std::move(away); }
   /// Of a queue that was not named and has a name alone: it hides nothing of the others, their exit included.
   bool is_only_listed(const Error& error) const;
-  void put_away(AwayList away) { away_ = std::move(away); }
   /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
   /// the others: the exit is that of the worst. Exit::nothing when there is none.
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,

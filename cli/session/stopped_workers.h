@@ -1,4 +1,5 @@
-// stopped_workers - a worker that is stopped ends no job: who cancels what it runs is told.
+// stopped_workers - who works, for hints of commands that do something else. A worker that is stopped ends no
+// job: who cancels what it runs is told.
 #pragma once
 
 // System.
@@ -10,7 +11,10 @@
 
 namespace fq::cli {
 
-/// None where that cannot be known.
+/// A shard that does not answer is not missing in what the command does.
+Result<std::vector<Attendee>> attendees_for_hint(Session& session, Queue& queue);
+
+/// Of a queue in a directory; none where that cannot be known.
 std::vector<Attendee> stopped_workers(Session& session, Queue& queue);
 
 /// Names each of `before` that is still stopped and no longer holds all that it held: those jobs run on.

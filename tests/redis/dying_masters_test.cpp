@@ -60,6 +60,7 @@ TEST_CASE("a queue is told to be as safe as the least safe of its servers") {
     const RedisEngine anew(redis_library(), no_password);  // a server that was met says no more of itself
     return std::string(answered(anew.open(s.location, {}))->caps().level);
   };
+  for (size_t master = 0; master < 3; ++master) cluster.wait_for_replicas(master, 1);
   CHECK(level() == "replica");
   cluster.node(5).kill();
   cluster.wait_for_replicas(2, 0);
