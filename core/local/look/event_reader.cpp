@@ -380,14 +380,14 @@ Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
       events_.begun() && request.tag == events_.log().tag && request.from.text == events_.log().cursor().text;
   if (!goes_on) FQ_TRY(begin(request));
   events_.log().tenants.want(request.tenant);
-  const int64_t begin_ms = clock().boot_ms();
+  const int64_t wait_ms = std::max<int64_t>(0, request.wait_ms.value_or(kWaitMaxMs));
+  const int64_t end_ms = clock().boot_ms() + wait_ms;
   for (;;) {
     // Before the look: what is written behind it changes the word.
     const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
     FQ_TRY(read(request, page));
     const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
-    const int64_t left_ms =
-        std::max<int64_t>(0, request.wait_ms.value_or(kWaitMaxMs)) - (clock().boot_ms() - begin_ms);
+    const int64_t left_ms = end_ms - clock().boot_ms();
     const bool done = !page.events.empty() || !events_.notices().empty() || interrupted;
     if (done || !request.wait || !page.at_end || left_ms <= 0) break;
     FQ_TRY(link_.attachment().check_place());
