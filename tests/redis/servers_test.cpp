@@ -4,6 +4,7 @@
 #include "core/redis/wire/server.h"
 #include "tests/redis/impostor.h"
 #include "tests/redis/relay.h"
+#include "tests/redis/sharded_fixture.h"
 #include "tests/redis/waiter.h"
 
 namespace fq::test {

@@ -380,8 +380,7 @@ Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
       events_.begun() && request.tag == events_.log().tag && request.from.text == events_.log().cursor().text;
   if (!goes_on) FQ_TRY(begin(request));
   events_.log().tenants.want(request.tenant);
-  const int64_t wait_ms = std::max<int64_t>(0, request.wait_ms.value_or(kWaitMaxMs));
-  const int64_t end_ms = clock().boot_ms() + wait_ms;
+  const int64_t end_ms = clock().boot_ms() + std::min(request.wait_ms.value_or(kWaitMaxMs), kWaitMaxMs);
   for (;;) {
     // Before the look: what is written behind it changes the word.
     const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
