@@ -14,6 +14,9 @@
 
 namespace fq {
 
+/// Of messages at the front of a tenant's line that came back, so many are looked past.
+inline constexpr int kReturnedMost = 16;
+
 class Tenants {
  public:
   explicit Tenants(const Region& region) : region_(region) {}
@@ -39,6 +42,10 @@ class Tenants {
   bool is_blocked(TenantIndex tenant) const { return TenantTree(region_).is_blocked(number_of(tenant)); }
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
+  /// How long something of it is ready already, since when: that of the next in line, or where that was
+  /// handed out before and came back, of the first behind it that was not, which waits longer. kReturnedMost
+  /// steps.
+  std::optional<int64_t> ready_since_ms(TenantIndex leaf) const;
 
  private:
   static uint32_t number_of(TenantIndex tenant) { return static_cast<uint32_t>(tenant); }

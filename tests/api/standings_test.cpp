@@ -159,4 +159,17 @@ TEST_CASE("the age of a queue is that of what waits longest in it") {
   CHECK_FALSE(q.stats("a").oldest_ready_s.has_value());
 }
 
+TEST_CASE("what comes back to the front hides nothing that waits longer") {
+  ON_EVERY_ENGINE(q);
+  for (int i = 0; i < 4; ++i) q.push("a", "x");
+  q.clock().advance(3'000);
+  std::vector<Delivery> held;
+  for (int i = 0; i < 3; ++i) held.push_back(q.lease());
+  for (const Delivery& each : held) CHECK(q.release(each) == SettleStatus::ok);
+  CHECK(q.stats().oldest_ready_s.value() == Approx(3));
+  CHECK(q.stats("a").oldest_ready_s.value() == Approx(3));
+  q.lease_all(timed_lease(4));
+  CHECK_FALSE(q.stats().oldest_ready_s.has_value());
+}
+
 }  // namespace fq::test

@@ -97,15 +97,23 @@ std::optional<Reason::Kind> first_reason(const ModelTurns& turns, const std::str
   return first == reasons.end() ? std::nullopt : std::optional(first->kind);
 }
 
+constexpr int kReturnedMost = 16;  // at the front of a line, that are looked past
+
 /// The first row is the queue's.
 void add_standings(Model& model, const ModelTurns& turns, std::map<std::string, StatsRow>& rows) {
   StatsRow& queue = rows[""];
   queue.fair_by = turns.fair_by();
-  for (const MessageId id : model.ready("")) {  // of each tenant the one that is next speaks for it
+  // Of each tenant the one that is next speaks for it, and where that came back, those behind it, up to the
+  // first that was never handed out.
+  std::map<std::string, int> seen;
+  for (const MessageId id : model.ready("")) {
     const Model::Message& message = *model.find(id);
+    int& of_it = seen[message.info.tenant];
+    if (of_it == kReturnedMost) continue;
+    of_it = message.info.deliveries == 0 ? kReturnedMost : of_it + 1;
     StatsRow& row = rows[message.info.tenant];
-    if (row.oldest_ready_s) continue;
-    row.oldest_ready_s = static_cast<double>(model.clock.boot_ms() - message.since_ms) / 1000;
+    const double waits_s = static_cast<double>(model.clock.boot_ms() - message.since_ms) / 1000;
+    row.oldest_ready_s = std::max(row.oldest_ready_s.value_or(0), waits_s);
     queue.oldest_ready_s = std::max(queue.oldest_ready_s.value_or(0), *row.oldest_ready_s);
   }
   std::map<std::string, double> served = served_of(model, turns.fair_by());

@@ -98,9 +98,8 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
     if (!is_used(tenant)) continue;
     snapshot.blocks = blocks_of(region, tenant);
     if (is_inner(tenant)) continue;
-    // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
-    const std::optional<SlotIndex> first = schedule.tenants().first_ready(index);
-    snapshot.oldest_ms = first ? schedule.messages().entry(*first).at_ms.get() : kNever;
+    // Priorities may hold back another that waits longer, and those who set them mean that.
+    snapshot.oldest_ms = schedule.tenants().ready_since_ms(index).value_or(kNever);
     snapshot.wanted = wants_rows_ && top && schedule.tenants().is_below(index, *top);
     if (!snapshot.wanted) continue;
     const bool self = (tenant.flags & kTenantSelf) != 0;
