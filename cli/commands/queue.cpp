@@ -86,8 +86,9 @@ Result<Exit> list(const Arguments&, Session& session) {
     if (json || session.out().is_terminal()) {
       const Result<Ways> ways = ways_of(session, name);
       const bool is_broken_off = !ways && ways.error().kind == ErrorKind::missing;
-      if (is_broken_off)
-        say(only_listed(name));  // nothing that anybody pushes is in the way of: the list is whole
+      const std::string why = is_broken_off ? session.why_only_listed(name) : "";
+      if (is_broken_off && why.empty()) continue;  // it was removed meanwhile
+      if (is_broken_off) say(why);  // nothing that anybody pushes is in the way of: the list is whole
       if (!ways && !is_broken_off)
         say(of_queue(name, ways.error()).text), worst = worse_of(worst, exit_of(ways.error().kind));
       const AwayList away = session.take_away();

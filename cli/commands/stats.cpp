@@ -46,7 +46,8 @@ Result<Look> look(Session& session, bool tenants) {
       all.queues.push_back({name, std::move(reply).value(), session.take_away()});
       all.note(all.queues.back().away);
     } else if (session.is_only_listed(reply.error())) {
-      all.problems.push_back({ErrorKind::missing, only_listed(name), 0});
+      if (const std::string why = session.why_only_listed(name); !why.empty())
+        all.problems.push_back({ErrorKind::missing, why, 0});
     } else {
       all.exit = worse_of(all.exit, exit_of(reply.error().kind));
       all.problems.push_back(of_queue(name, reply.error()));

@@ -62,7 +62,10 @@ class Top {
     FQ_TRY_SET(const std::vector<std::string> names, session_.queues());
     for (const std::string& name : names) {
       Result<void> looked = look_at(name, seen);
-      if (!looked) notice(session_.is_only_listed(looked.error()) ? only_listed(name) : looked.error().text);
+      if (looked) continue;
+      const bool is_listed = session_.is_only_listed(looked.error());
+      const std::string why = is_listed ? session_.why_only_listed(name) : looked.error().text;
+      if (!why.empty()) notice(why);
     }
     if (const std::string said = terminal_.last_said(); !said.empty()) notice(said);
     view_.show(std::move(seen.queues), std::move(seen.tenants));

@@ -50,6 +50,8 @@ std::string why_stale(Queue& queue, const std::string& receipt) {
   if (!all || !*all || (*all)->empty()) return either;
   const StepInfo& last = (*all)->back();
   if (last.kind != StepKind::sleep && last.kind != StepKind::wait) return either;
+  // It has run since that was over: another verdict came first.
+  if (last.at_wall_ms < (*message)->started_at_wall_ms.value_or(0)) return either;
   return std::string("its message ") + (last.kind == StepKind::sleep ? "sleeps" : "waits") + " in step " +
          in_quotes(last.name) + ", and the job that had it is to end now";
 }

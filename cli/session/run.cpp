@@ -74,8 +74,9 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
 
 /// The kernel says no more than that it refuses.
 std::string text_of(const Error& error) {
-  const bool is_closed = error.sys == EACCES && error.text.starts_with("spool '");
-  return is_closed ? (error.text + "; ").append(kOfOneUser) : error.text;
+  if (error.sys != EACCES || !error.text.starts_with("spool '")) return error.text;
+  const bool is_made = error.text.find(": mkdir: ") != std::string::npos;  // by nobody yet
+  return error.text + "; " + std::string(is_made ? kOneOfYourOwn : kOfOneUser);
 }
 
 }  // namespace

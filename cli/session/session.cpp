@@ -189,7 +189,10 @@ Result<std::vector<std::string>> Session::all_queues() const {
   return names;
 }
 
-std::string only_listed(const std::string& queue) {
+std::string Session::why_only_listed(const std::string& queue) const {
+  const Result<std::vector<std::string>> now = list_queues(location_.spool);
+  const bool is_listed = now && std::find(now->begin(), now->end(), queue) != now->end();
+  if (!is_listed) return "";
   return "queue " + in_quotes(queue) +
          ": has a name and nothing else: its making, removing or renaming was broken off; do that again";
 }
@@ -211,7 +214,7 @@ Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std:
     const Result<std::unique_ptr<Queue>> queue =
         open({location_.spool, name}, Policy::last_good, Missing::is_refused, options);
     if (!queue && is_only_listed(queue.error())) {
-      say(only_listed(name));
+      if (const std::string why = why_only_listed(name); !why.empty()) say(why);
       continue;
     }
     Result<Exit> exit = queue ? look(name, **queue) : queue.error();

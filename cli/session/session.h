@@ -67,6 +67,8 @@ class Session {
   void put_away(AwayList away) { away_ = std::move(away); }
   /// Of a queue that was not named and has a name alone: it hides nothing of the others, their exit included.
   bool is_only_listed(const Error& error) const;
+  /// That it is so; "": it was removed meanwhile.
+  std::string why_only_listed(const std::string& queue) const;
   /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
   /// the others: the exit is that of the worst. Exit::nothing when there is none.
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look,
@@ -90,12 +92,11 @@ class Session {
 
 /// An error of one queue among others, whose text may be of a server or a file: with the queue's name.
 Error of_queue(const std::string& queue, Error error);
-/// A queue whose making, removing or renaming was broken off.
-std::string only_listed(const std::string& queue);
 
 /// To whom a spool is closed.
 inline constexpr std::string_view kOfOneUser =
     "a spool belongs to one user, who alone can use it; set FQ_SPOOL to one of your own";
+inline constexpr std::string_view kOneOfYourOwn = "set FQ_SPOOL to a place of your own";
 
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();

@@ -279,7 +279,7 @@ CommandLine split_command_line(int argc, char** argv) {
     line.words.emplace_back(word);
     const std::string_view name = word.substr(0, word.find('='));
     const bool has_value = name == "--spool" || name == "--queue" || name == "--format";
-    line.misplaced_option = !has_value && !word.starts_with("-q") && word != "--json" && word != "--raw";
+    line.misplaced_option |= !has_value && !word.starts_with("-q") && word != "--json" && word != "--raw";
     const bool value_follows = word == "-q" || (has_value && word == name);
     if (value_follows && i + 1 < argc) line.words.emplace_back(argv[++i]);
   }

@@ -14,7 +14,7 @@
 
 namespace fq {
 
-/// Of messages at the front of a tenant's line that came back, so many are looked past.
+/// Of messages at the front of a tenant's line so many are looked at, where they came back.
 inline constexpr int kReturnedMost = 16;
 
 class Tenants {
@@ -42,9 +42,8 @@ class Tenants {
   bool is_blocked(TenantIndex tenant) const { return TenantTree(region_).is_blocked(number_of(tenant)); }
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
-  /// How long something of it is ready already, since when: that of the next in line, or where that was
-  /// handed out before and came back, of the first behind it that was not, which waits longer. kReturnedMost
-  /// steps.
+  /// Since when something of it has been ready: of the next in line, and where that was handed out before and
+  /// came back, also of those behind it, up to the first that was not. kReturnedMost steps at most.
   std::optional<int64_t> ready_since_ms(TenantIndex leaf) const;
 
  private:

@@ -92,17 +92,20 @@ void Simulation::happen(const Happening& happening) {
   }
 }
 
+/// Most have ended when what was planned for them comes: nothing happens then.
 void Simulation::come(const Coming& coming) {
-  happened_ms_ = queue_.now_ms();
   switch (coming.what) {
     case Coming::What::end:
+      happened_ms_ = queue_.now_ms();
       return end({coming.id, coming.nth, coming.slot});
     case Coming::What::due:
-      if (queue_.is_ready(coming.id)) note_ready(coming.id);
-      return;
+      if (!queue_.is_ready(coming.id)) return;
+      happened_ms_ = queue_.now_ms();
+      return note_ready(coming.id);
     case Coming::What::expiry:
-      if (!queue_.is_ready(coming.id)) note_not_ready(coming.id);
-      return;
+      if (queue_.is_ready(coming.id) || ready_ms_[coming.id] == kNotReady) return;
+      happened_ms_ = queue_.now_ms();
+      return note_not_ready(coming.id);
   }
 }
 

@@ -161,14 +161,19 @@ TEST_CASE("the age of a queue is that of what waits longest in it") {
 
 TEST_CASE("what comes back to the front hides nothing that waits longer") {
   ON_EVERY_ENGINE(q);
-  for (int i = 0; i < 4; ++i) q.push("a", "x");
+  for (int i = 0; i < 20; ++i) q.push("a", "x");
   q.clock().advance(3'000);
-  std::vector<Delivery> held;
-  for (int i = 0; i < 3; ++i) held.push_back(q.lease());
-  for (const Delivery& each : held) CHECK(q.release(each) == SettleStatus::ok);
+  const auto hand_out_and_back = [&](int count) {
+    std::vector<Delivery> held;
+    for (int i = 0; i < count; ++i) held.push_back(q.lease());
+    for (const Delivery& each : held) CHECK(q.release(each) == SettleStatus::ok);
+  };
+  hand_out_and_back(15);
   CHECK(q.stats().oldest_ready_s.value() == Approx(3));
   CHECK(q.stats("a").oldest_ready_s.value() == Approx(3));
-  q.lease_all(timed_lease(4));
+  hand_out_and_back(16);  // so far and no farther
+  CHECK(q.stats("a").oldest_ready_s.value() == Approx(0));
+  q.lease_all(timed_lease(20));
   CHECK_FALSE(q.stats().oldest_ready_s.has_value());
 }
 

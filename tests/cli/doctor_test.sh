@@ -147,7 +147,7 @@ if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
   gives 69 '' as "$work/own/fq" doctor
   is 'nobody has to mend what they cannot see' 'a spool belongs to one user' "$(as "$work/own/fq" doctor --json | jq -r 'select(.about == "fq.toml").advice' | cut -d, -f1)"
   gives 77 'open: Permission denied; a spool belongs to one user, who alone can use it; set FQ_SPOOL' as "$work/own/fq" push x
-  gives 77 'mkdir: Permission denied; a spool belongs to one user, who alone can use it; set FQ_SPOOL' as env FQ_SPOOL=/nobodys "$work/own/fq" push x
+  gives 77 'mkdir: Permission denied; set FQ_SPOOL to a place of your own' as env FQ_SPOOL=/nobodys "$work/own/fq" push x
   as chmod 700 "$FQ_SPOOL"
 else
   left_out "becoming somebody else needs setpriv"

@@ -244,8 +244,9 @@ gives 0 '' fq check
 for way in none another; do
   fresh
   id=$(fq push --delay 1h x)
+  fq queue set max_messages=1
   waiting=()
-  for words in "pop --wait" "worker -- true" "wait $id" "log -f"; do
+  for words in "pop --wait" "worker -- true" "wait $id" "log -f" "push --block y"; do
     # shellcheck disable=SC2086
     timeout 30 "$FQ" $words >>"$work/out" 2>"$work/said.${#waiting[@]}" & waiting+=($!)
   done

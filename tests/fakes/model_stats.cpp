@@ -97,7 +97,7 @@ std::optional<Reason::Kind> first_reason(const ModelTurns& turns, const std::str
   return first == reasons.end() ? std::nullopt : std::optional(first->kind);
 }
 
-constexpr int kReturnedMost = 16;  // at the front of a line, that are looked past
+constexpr int kReturnedMost = 16;  // at the front of a line, that are looked at where they came back
 
 /// The first row is the queue's.
 void add_standings(Model& model, const ModelTurns& turns, std::map<std::string, StatsRow>& rows) {

@@ -111,6 +111,17 @@ TEST_CASE("what never starts has waited until the last thing happened, whatever 
   CHECK(figures_of(report, "a").wait->max_ms <= for_ms + 10 * kSecond);
 }
 
+TEST_CASE("nor is it a thing that happens that the time of what has ended would be over") {
+  Story story;
+  Event pushed = Story::about("pushed", 1, "b", 0);  // with a TTL
+  pushed.bytes = 1;
+  pushed.expires_wall_ms = kNoon + 7 * 86'400 * kSecond;
+  story.add(pushed).push(2, "a", 0).run(1, "b", 1'000, 2'000).finish();
+  const Report report = story.by_turn(1, with(PolicyKey::paused, 1, "a"));
+  CHECK(report.left == 1);
+  CHECK(figures_of(report, "a").wait->max_ms <= 10 * kSecond);
+}
+
 TEST_CASE("what can never start is counted, and the simulation ends") {
   Story story;
   story.push(1, "a", 0)

@@ -112,11 +112,11 @@ bool EndNotes::take_log() {
 void EndNotes::give_up(const std::string& why) {
   gave_up_ = true;
   no_try_until_ms_ = clock().boot_ms() + kNoTryMs;
-  if (why == untold_why_) {
+  if (why == told_why_) {
     if (std::exchange(said_for_all_, true)) return;
     return notice(object() + ": the ends of later messages are not kept either: " + why);
   }
-  untold_why_ = why;
+  told_why_ = why;
   said_for_all_ = false;
   const std::string others = found_count_ > 1 ? " and of others" : "";
   notice(object() + ": the end of message " + std::to_string(found_[0].snapshot.id) + others +
@@ -132,7 +132,8 @@ void EndNotes::note_found() {
   }
   const Result<void> noted = records.empty() ? Result<void>() : log_.append(records, now_wall_ms_);
   if (!noted.ok()) return give_up(noted.error().text);
-  if (!std::exchange(untold_why_, {}).empty()) notice(object() + ": the ends of messages are kept again");
+  const bool is_over = !records.empty() && !std::exchange(told_why_, {}).empty();
+  if (is_over) notice(object() + ": the ends of messages are kept again");
   for (const Found& found : std::span(found_).first(found_count_))
     noted_.push_back({found.snapshot.id, found.snapshot.event_position});
   FQ_POINT("ended.noted");

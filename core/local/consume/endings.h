@@ -86,7 +86,7 @@ class EndNotes : private Linked {
   bool has_log_ = false;
   bool gave_up_ = false;         // messages that end now are not noted
   int64_t no_try_until_ms_ = 0;  // until then the log is not waited for
-  std::string untold_why_;       // the last end was not kept for this; a thousand are not a thousand lines
+  std::string told_why_;         // the last end was not kept for this; a thousand are not a thousand lines
   bool said_for_all_ = false;    // that it is so with later ones
   int64_t tended_at_ms_ = INT64_MIN / 2;
 };

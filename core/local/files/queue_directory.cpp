@@ -269,6 +269,13 @@ bool names_lock(const std::string& spool, const std::string& queue, uint64_t dev
   return ::stat(path.c_str(), &about) == 0 && about.st_dev == device && about.st_ino == inode;
 }
 
+bool is_taken_away(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
+  if (!spool.starts_with('/')) return false;  // this process may be elsewhere by now
+  if (names_lock(spool, queue, device, inode)) return false;
+  return ::access((trimmed(spool) + "/queues/" + queue + "/lock").c_str(), F_OK) == 0 || errno == ENOENT ||
+         errno == ENOTDIR;
+}
+
 std::string_view refused_file_system(unsigned long magic) {
   for (const RefusedKind& refused : kRefusedKinds) {
     if ((magic & 0xffffffffUL) == refused.magic) return refused.name;

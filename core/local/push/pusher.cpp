@@ -71,6 +71,7 @@ Result<bool> Pusher::wait_for_room(const PushOptions& options, int64_t deadline_
   const int64_t now_ms = clock().boot_ms();
   if (now_ms >= deadline_ms) return false;
   if (options.interrupt != nullptr && options.interrupt->raised()) return false;
+  FQ_TRY(link_.attachment().check_place());
   int64_t timer_ms = kNever;
   FQ_TRY(locked([&]() -> Result<void> {
     timer_ms = schedule().timers().next_ms();

@@ -85,8 +85,10 @@ Result<bool> Attachment::attach_once() {
 Result<void> Attachment::check_place() {
   const int64_t now_ms = grip_.clock().boot_ms();
   if (now_ms < next_place_check_ms_) return {};
-  next_place_check_ms_ = now_ms + kPlaceCheckMs;
-  if (grip_.names_own_lock()) return {};
+  if (!grip_.is_taken_away()) {
+    next_place_check_ms_ = now_ms + kPlaceCheckMs;
+    return {};
+  }
   return Error{ErrorKind::missing,
                object() + ": its directory was taken away, or another queue is in its place", 0};
 }

@@ -63,6 +63,9 @@ class Grip {
   bool names_own_lock() const {
     return names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode());
   }
+  bool is_taken_away() const {
+    return fq::is_taken_away(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode());
+  }
   /// Maps the segment that is there. Of one that is not usable only a poisoned one is kept: what its ring
   /// holds is rescued.
   Result<Found> map_segment_there(const LockIdentity& identity, bool has_identity);

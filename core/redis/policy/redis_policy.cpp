@@ -24,7 +24,8 @@ std::string text_of(const FileIdentity& identity) {
   return text;
 }
 
-/// A file that is put in twice holds as one that is put in once.
+/// A file that is put in twice has another mark then, by which what was begun of the first one is refused;
+/// what follows it does nothing the second time.
 constexpr Shard::Lost kTwice = Shard::Lost::is_repeated;
 
 /// What the server's program could not do in one call, by its word for it.

@@ -103,7 +103,7 @@ Result<Reply> call_function(ServerLink& link, const FunctionCall& call, FirstTry
   };
   for (int loads = 0;; ++loads) {
     FQ_TRY_SET(ServerLink::Said said, link.say(call.key(), words, call.copy(), first));
-    if (!said.has_copy && call.copy() == ServerLink::Copy::vital) {
+    if (!said.has_copy && call.copy() == ServerLink::Copy::vital && call.is_answer(said.reply)) {
       return Error{ErrorKind::io,
                    said.server + ": has accepted it" + as_which(call, said.reply) +
                        ", and no replica has yet; it may be lost if that server dies now",

@@ -264,9 +264,9 @@ Result<void> ServerLink::scan(const std::string& pattern,
     do {
       std::vector<std::string> names;
       Result<std::string> next = scan_page(server, cursor, pattern, names);
-      if (!next && was_cut(next.error())) {
-        FQ_TRY_SET(server, connected_anew(*server));
-        next = scan_page(server, cursor, pattern, names);
+      if (!next && next.error().sys != ETIMEDOUT && was_cut(next.error())) {
+        Result<std::shared_ptr<Server>> again = connected_anew(*server);
+        if (again) next = scan_page(server = *std::move(again), cursor, pattern, names);
       }
       FQ_TRY_SET(cursor, std::move(next));
       FQ_TRY(visit(names));
@@ -301,12 +301,12 @@ Result<uint32_t> ServerLink::unserved_slots() {
 Result<Level> ServerLink::level() {
   const std::lock_guard held(mutex_);
   FQ_TRY_SET(const std::shared_ptr<Server> first, met());
-  Level lowest = first->level();
-  FQ_TRY(nodes_.visit_masters([&](const Result<std::shared_ptr<Server>>& server) -> Result<void> {
-    if (server) lowest = std::min(lowest, (*server)->level());
+  std::optional<Level> lowest;
+  static_cast<void>(nodes_.visit_masters([&](const Result<std::shared_ptr<Server>>& server) -> Result<void> {
+    if (server) lowest = std::min(lowest.value_or(Level::strict), (*server)->level());
     return {};
   }));
-  return lowest;
+  return lowest.value_or(first->level());  // where nobody tells who is a master
 }
 
 Result<RedisPlace> ServerLink::place_of(std::string_view key) {

@@ -56,7 +56,7 @@ class ServerLink {
   std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// Likewise; once more what a connection lost. A server that is slow is not asked twice.
   std::vector<Result<Reply>> ask_anew(const std::vector<std::vector<std::string>>& commands);
-  /// Likewise, each by its key; where a server is away another is waited for.
+  /// Likewise; where a server is away, whoever takes over is waited for. Needs: each has a key.
   std::vector<Result<Reply>> ask_and_wait(const std::vector<std::vector<std::string>>& commands);
 
   /// Pages of names of keys, of all servers.
@@ -75,7 +75,7 @@ class ServerLink {
   void note_moved(std::string_view refusal, const Server& by);
   /// Of a cluster, those that nobody has.
   Result<uint32_t> unserved_slots();
-  /// The lowest of those that can be reached.
+  /// The lowest of the masters that can be reached.
   Result<Level> level();
 
  private:

@@ -2,8 +2,8 @@
 //
 // A node that is at one of its limits is blocked: it and all below it leave their rings until the event that
 // frees it, so that a search for the next turn never meets a blocked node. Concurrency is counted by the
-// leases themselves (T2 in tenant.h), a rate is a bucket (bucket.h). A message that a pool has no room for is passed over
-// (pool.h).
+// leases themselves (T2 in tenant.h), a rate is a bucket (bucket.h). A message that a pool has no room for is
+// passed over (pool.h).
 //
 // Invariants
 //  B1  A node is blocked by kBlockConcurrency if and only if its leases have reached its concurrency.

@@ -8,7 +8,7 @@ local RENEWED = 4000  -- after so long a call is worth a write; before 5 s are o
 local NONCE_BYTES = text.NONCE_BYTES
 local NEWS = '<dddB'
 local TIMED = '<dd'
-local ANSWERED = 600000  -- so long the answer of a call may be asked for again, at most
+local ANSWERED = 60000  -- so long a call is asked again, about; each client that leases for a time has a key so long
 local NEWS_MOST = 1024  -- told by one call; who is told so many asks again
 -- pid, slots, 1: stopped, 2: its process is dead, messages of a job, since; behind it the host.
 local ATTENDANCE, HOST_AT = '<I4I2I2I4d', 21
@@ -116,8 +116,7 @@ function M.drop(call, m)
   view.take(living(call), records.member_of(m))
 end
 
--- What a call gave it for a time, it does not hold by living, and needs no session for. It is known for as long as the
--- call may be made again, should its answer be lost.
+-- A lease for a time needs no session. Those that a call gave are remembered, for who asks again since the answer was lost.
 function M.lend(call, m) call.timed[#call.timed + 1] = struct.pack(TIMED, m.id, m.serial) end
 -- By the last call that gave it some: id and serial in turn.
 function M.given_for_a_time(call)

@@ -1,7 +1,7 @@
 -- standing - how tenants stand beside each other: what each is entitled to, what it was given lately, and how long it waits.
 local M = {}
 local PART = 256  -- of what is told, so that halves are
-local RETURNED_MOST = 16  -- at the front of a line, that are looked past
+local RETURNED_MOST = 16  -- at the front of a line, that are looked at where they came back
 
 -- Its weight at each level of its path, from its own messages on, up to below the root; 0: nothing sits there. So what it
 -- is entitled to is known once those of all tenants are. Where its pool is full, nothing.
@@ -15,19 +15,19 @@ local function weights_of(call, n, is_full)
   return weights
 end
 
--- Since when something of it is ready: that of the one that is next, or where that was handed out before and came back, of
--- the first behind it that was not, which waits longer.
+-- Since when something of it has been ready: of the one that is next, and where that was handed out before and came back,
+-- also of those behind it, up to the first that was not.
 local function waits_since(call, n)
   local line = queues.of(call, n.path)
   local first = view.first(line)
   local m = first and store.find(call, queues.id_of(first[2]))
-  local since, seen = m and m.since or -1, 1
+  local since, seen = m and m.since or -1, 0
   if not m or m.deliveries == 0 then return since end
   for entry in view.each(line) do
     m = store.find(call, queues.id_of(entry[2]))
     if m then since = math.min(since, m.since) end
     seen = seen + 1
-    if seen > RETURNED_MOST or m and m.deliveries == 0 then break end
+    if seen == RETURNED_MOST or m and m.deliveries == 0 then break end
   end
   return since
 end
