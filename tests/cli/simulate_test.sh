@@ -37,7 +37,7 @@ is 'what happened does not change with it' 2500 "$(simulate --policy "$work/poli
 is 'from the start' '[2,2]' "$(simulate "$work/both" | of_all '[.before.count, .after.count]')"
 is 'since a time' '[1,1]' "$(simulate --since 2026-11-02T08:00:02Z "$work/both" | of_all '[.before.count, .after.count]')"
 is 'no spool was made' no "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
-is 'keys' 'tenant before after|count wait_ms run_s share entitled jain|p50 p99 max' \
+is 'keys' 'tenant before after|count wait_ms run_s share entitled jain refused left|p50 p99 max' \
   "$(simulate "$work/story" | of_all '[., .before, .before.wait_ms] | map(keys_unsorted | join(" ")) | join("|")' | tr -d '"')"
 is 'a row a tenant, before and after, and two for all' 7 "$(fq simulate "$work/story" 2>/dev/null | wc -l)"
 { event pushed 1 "$(printf 'e\\u001b[31m\\u202e')" 1; event leased 1 x 2; event acked 1 x 3; } >"$work/evil"
