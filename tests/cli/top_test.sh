@@ -237,10 +237,10 @@ types 'NO_COLOR=1 "$FQ" top -q default'; awaits '^>default'
 is 'without colours there are none' 0 "$(tmux -S "$socket" capture-pane -p -e -t s | grep -c $'\e\\[3[0-9]m')"
 keys q; awaits 'shell> *$'
 types 'clear; "$FQ" top -q default'; awaits 'q quit'
-keys p; awaits "'beta' is paused"  # a single queue is not named
-keys r; awaits "'beta' is no longer paused"
+keys p; awaits "'alpha' is paused"  # it still waits longest; a single queue is not named
+keys r; awaits "'alpha' is no longer paused"
 fq queue pause default
-keys r; awaits "'beta' is no longer paused; still held by the queue: paused"
+keys r; awaits "'alpha' is no longer paused; still held by the queue: paused"
 awaits '^default .* paused$'
 fq queue resume default
 keys q; awaits 'shell> *$'
