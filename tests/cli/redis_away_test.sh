@@ -81,6 +81,9 @@ for words in "75 stats" "75 stats --tenants --json" "75 workers" "75 report" "75
   gives "${words%% *}" "$name_only" fq ${words#* }
 done
 gives 1 "fq: queue 'zz': there is none" fq stats -q zz
+fq queue create zzz
+is 'the worst is told, not the last' '65 75' "$(fq check >"$work/out" 2>&1; echo $?) $(fq workers >"$work/out" 2>&1; echo $?)"
+fq queue remove zzz --yes
 fq queue remove other --yes
 fq queue remove zz --yes
 gives 75 "fq: queue 'lost': 2 of 4 shards cannot be served" fq -q lost cancel --all --yes

@@ -20,48 +20,32 @@ push() {
 }
 story_of_push() { each_cut push; }
 
-# A message that is popped is handed out once, whichever answer was lost, or it is where it was.
-take() {
-  local code
-  fq push -t "taken$1" "load $1" >"$work/id"
-  by "$1" pop -t "taken$1"
-  code=$?
-  case $code in
-    0)
-      went_on=$((went_on + 1))
-      is "cut $1: its payload" "load $1" "$(cat "$work/out")"
-      gives 1 "" fq pop -t "taken$1"
-      is "cut $1: nothing is left of it" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
-      ;;
-    75)
-      is "cut $1: it is where it was" ready "$(fq peek -t "taken$1" --json | jq -r .state)"
-      fq cancel --all --yes >"$work/out"
-      ;;
-    *) fail "cut $1: a pop ends with $code: $(cat "$work/err")" ;;
-  esac
-}
-story_of_take() { each_cut take; }
-
-# So is one that is leased for an hour: no receipt that nobody has keeps it for so long.
-hold() {
-  local code
-  fq push -t "held$1" "load $1" >"$work/id"
-  by "$1" pop -t "held$1" --lease 1h --json
+# A message that is popped is handed out once, whichever answer was lost, or it is where it was. So is one that is leased for
+# an hour: no receipt that nobody has keeps it for so long.
+handed_out() {  # CUT TENANT THEN OPTION...: THEN is done with what came
+  local code tenant=$2$1 then=$3
+  fq push -t "$tenant" "load $1" >"$work/id"
+  by "$1" pop -t "$tenant" --json "${@:4}"
   code=$?
   case $code in
     0)
       went_on=$((went_on + 1))
       is "cut $1: its payload" "load $1" "$(jq -r .payload "$work/out")"
-      gives 0 "" fq ack "$(jq -r .receipt "$work/out")"
+      $then
+      gives 1 "" fq pop -t "$tenant"
       is "cut $1: nothing is left of it" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
       ;;
     75)
-      is "cut $1: it is where it was" ready "$(fq peek -t "held$1" --json | jq -r .state)"
+      is "cut $1: it is where it was" ready "$(fq peek -t "$tenant" --json | jq -r .state)"
       fq cancel --all --yes >"$work/out"
       ;;
-    *) fail "cut $1: a lease ends with $code: $(cat "$work/err")" ;;
+    *) fail "cut $1: a pop of $2 ends with $code: $(cat "$work/err")" ;;
   esac
 }
+acked() { gives 0 "" fq ack "$(jq -r .receipt "$work/out")"; }
+take() { handed_out "$1" taken true; }
+hold() { handed_out "$1" held acked --lease 1h; }
+story_of_take() { each_cut take; }
 story_of_hold() { each_cut hold; }
 
 # What only looks goes on, but for a server that is cut off before it has said anything: that one cannot be reached.

@@ -320,8 +320,20 @@ class LifeWorker {
     if (!was_accepted("check", report)) return;
     if (report->findings.empty()) return;
     ++ledger_.alarms;
-    for (const std::string& line : report->findings.lines)
+    for (const std::string& line : report->findings.lines) {
       std::fprintf(stderr, "life: check: %s\n", line.c_str());
+      const size_t named = line.find("message ");
+      if (named != std::string::npos) tell(std::strtoull(line.c_str() + named + 8, nullptr, 10));
+    }
+  }
+
+  /// What became of it: no other run has the same history.
+  void tell(uint64_t id) {
+    const Result<HistoryPage> page = queue_.history(MessageId{id}, {}, 100);
+    if (!page) return static_cast<void>(std::fprintf(stderr, "life: %s\n", page.error().text.c_str()));
+    for (const HistoryEvent& each : page->events)
+      std::fprintf(stderr, "life:   %lld %s\n", static_cast<long long>(each.at_wall_ms),
+                   std::string(each.event).c_str());
   }
 
   Queue& queue_;

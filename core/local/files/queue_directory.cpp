@@ -183,6 +183,10 @@ void remove_leftovers(const std::string& spool) {
   ::closedir(listing);
 }
 
+std::string lock_path(const std::string& spool, const std::string& queue) {
+  return trimmed(spool) + "/queues/" + queue + "/lock";
+}
+
 /// What cannot be looked into is one: whoever goes there is told why.
 bool is_queue(const std::string& spool, const std::string& name) {
   if (::access((trimmed(spool) + "/queues/" + name + "/segment").c_str(), F_OK) == 0) return true;
@@ -264,16 +268,16 @@ bool is_unmade(Disk& queue) {
 }
 
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
-  const std::string path = trimmed(spool) + "/queues/" + queue + "/lock";
   struct stat about {};
-  return ::stat(path.c_str(), &about) == 0 && about.st_dev == device && about.st_ino == inode;
+  return ::stat(lock_path(spool, queue).c_str(), &about) == 0 && about.st_dev == device &&
+         about.st_ino == inode;
 }
 
 bool is_taken_away(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
   if (!spool.starts_with('/')) return false;  // this process may be elsewhere by now
-  if (names_lock(spool, queue, device, inode)) return false;
-  return ::access((trimmed(spool) + "/queues/" + queue + "/lock").c_str(), F_OK) == 0 || errno == ENOENT ||
-         errno == ENOTDIR;
+  struct stat about {};
+  if (::stat(lock_path(spool, queue).c_str(), &about) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return about.st_dev != device || about.st_ino != inode;
 }
 
 std::string_view refused_file_system(unsigned long magic) {

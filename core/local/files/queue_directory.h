@@ -31,9 +31,9 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
 /// Whether its making was begun and never came to an end: it holds nothing, and is no queue.
 bool is_unmade(Disk& queue);
 /// Whether queues/<queue>/lock still is this file: a removed queue's is not.
-/// For sure: what cannot be looked at may be there.
-bool is_taken_away(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
+/// That it is not, for sure: one that cannot be looked at may be.
+bool is_taken_away(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
 /// Whether the spool lies where no other user can put another in its place.
 Result<void> check_above(const std::string& spool);
 /// Whether a queue may be made in it: it lies so, and it and its queues/ belong to us alone, if they are
