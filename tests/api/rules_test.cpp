@@ -113,6 +113,18 @@ TEST_CASE("a rule gives tenants their weight") {
   CHECK(std::count(turns.begin(), turns.end(), 'b') == 4);
 }
 
+TEST_CASE("who was due when a file was loaded comes before those whom it lets in") {
+  ON_EVERY_ENGINE(q);
+  load(q, 1, {{"a/first", {concurrency(1)}}});
+  q.push_many("a/first", 2);
+  CHECK(q.served() == "a/first1");
+  REQUIRE(q.door().policy_set("a/due", limited_for(1'000)).ok());
+  q.push_many("a/due", 1);
+  q.clock().advance(2'000);
+  load(q, 2, {{"a/first", {concurrency(2)}}});
+  CHECK(q.served() == "a/due1 a/first2");
+}
+
 TEST_CASE("a file with more rules and tenants than one call takes holds for all of them") {
   ON_EVERY_ENGINE(q);
   for (int i = 0; i < 600; ++i) q.push("t" + std::to_string(i), "there");

@@ -12,6 +12,8 @@ Result<void> PolicyWriter::change(const Need& need, const std::function<void(Txn
       if (need.controls > 0) all.controls += static_cast<uint32_t>(header().pending_tenants);
       fits = schedule().growth().fits(all);
       if (!fits) return {};
+      // What is due came before what changes: so it is where a limit that ends lets somebody else come back.
+      gate().fire_timers(gate().now());
       Txn txn = store().begin();
       change(txn);
       txn.commit();
