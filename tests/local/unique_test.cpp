@@ -94,6 +94,22 @@ TEST_CASE("a message pushed in an old file and acked in a new one keeps its key"
   q.check_clean();
 }
 
+TEST_CASE("a message pushed in an old file, replaced in a newer one and acked keeps its key") {
+  SpoolFixture q;
+  const MessageId acked = push_keyed(q.door(), "first", "k").id;
+  fill_a_file(q);
+  NewMessage message{.tenant = "t", .unique = "k"};
+  message.unique_mode = UniqueMode::replace;
+  message.unique_for_ms = 3'600'000;
+  REQUIRE(q.door().push({&message, 1})->items.at(0).status == PushStatus::replaced);
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  q.outlive_first_file();
+  q.check_clean();
+  q.lose_segment();
+  CHECK(push_keyed(q.door(), "x", "k").id == acked);
+  q.check_clean();
+}
+
 TEST_CASE("of two that were dead the one that has its key back has it also when its record comes last") {
   SpoolFixture q;
   const MessageId first = push_keyed(q.door(), "first", "k").id;

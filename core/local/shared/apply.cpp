@@ -253,11 +253,16 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   return false;
 }
 
-/// What was pushed in an old file and acked now must not be forgotten with that file.
+/// What was pushed in an old file and acked now must not be forgotten with that file. One that was replaced
+/// has its item in a newer one, but it is its push that says which key it has: that is not before the pin.
 void Apply::note_kept_key(Txn& txn, SlotIndex slot) {
   const UniqueKey* key = store_.schedule().views().key_of_message(slot);
   if (key == nullptr || (key->flags & kKeyHeld) == 0 || key->for_ms <= 0) return;
-  note_pin(txn, store_.header().kept_keys, store_.schedule().messages().entry(slot).item_position);
+  SegmentHeader& header = store_.header();
+  const bool replaced = store_.schedule().views().is_replaced(slot);
+  const uint64_t told_from =
+      replaced ? header.replaced.record.get() : store_.schedule().messages().entry(slot).item_position.get();
+  note_pin(txn, header.kept_keys, told_from);
 }
 
 void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position) {
