@@ -3,6 +3,8 @@
 // command.
 
 // System.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 // fq, below us.
 #include "core/local/shared/journal_size.h"
@@ -70,6 +72,37 @@ struct Small {
 bool keeps_room(const SpoolFixture& q) {
   std::string segment = read_whole(q.path("segment"));
   return JournalSize(*reinterpret_cast<SegmentHeader*>(segment.data())).can_spare(0);
+}
+
+/// Whether there is room in the journal for another record of this kind.
+bool leaves_room(const SpoolFixture& q, Purpose purpose) {
+  std::string segment = read_whole(q.path("segment"));
+  return JournalSize(*reinterpret_cast<SegmentHeader*>(segment.data())).leaves_room(purpose, 128);
+}
+
+/// So that one journal file is ready and no other can be made, and of the current one about so many bytes are
+/// left.
+void leave_last_file(Small& small, uint64_t bytes) {
+  small.disk.fill();
+  const auto push = [&](size_t payload_bytes) {
+    const std::string payload(payload_bytes, 'f');
+    const NewMessage message{.tenant = "filler", .payload = as_bytes(payload)};
+    REQUIRE(small.push({&message, 1}));
+  };
+  const auto room = [&] {
+    std::string segment = read_whole(small.q->path("segment"));
+    SegmentHeader& header = *reinterpret_cast<SegmentHeader*>(segment.data());
+    return std::pair(JournalSize(header).ready_files(), JournalTable(header).current_room());
+  };
+  while (room().first > 1 || room().second > 30'000) push(4'000);
+  const uint64_t before = room().second;
+  push(100);
+  const uint64_t beside_payload = before - room().second - 100;
+  push(room().second - bytes - beside_payload);
+  const uint64_t left = room().second;
+  CHECK(left <= bytes + 8);
+  CHECK(left + 8 >= bytes);
+  REQUIRE(room().first == 1);
 }
 
 }  // namespace
@@ -153,6 +186,85 @@ TEST_CASE("leases and releases without end leave on a full disk what acks and ca
   CHECK(small.door().mutate(std::span(&id, 1), Action::cancel).value().changed == 1);
   CHECK(small.drain() == 1);
   small.goes_on();
+}
+
+TEST_CASE("what is written in several records goes on in the file that the first of them has opened") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    leave_out("a small disk needs root");
+    return;
+  }
+  small.q->sync_lazily();
+  SECTION("a step and the message that it pushes") {
+    const NewMessage message{.payload = as_bytes("parent")};
+    REQUIRE(small.push({&message, 1}));
+    const Delivery held = small.q->lease();
+    // The segment grows for it now, and not on the full disk.
+    REQUIRE(small.door().steps()->keep(held.receipt, "first", as_bytes("done")).ok());
+    leave_last_file(small, 60);
+    const std::string name(kStepNameBytesMax, 'n');
+    const auto pushed = small.door().steps()->push(held.receipt, name, {.payload = as_bytes("child")});
+    INFO((pushed.ok() ? "" : pushed.error().text));
+    REQUIRE(pushed.ok());
+    CHECK(pushed->receipt == SettleStatus::ok);
+  }
+  SECTION("those that are held again behind what was kicked") {
+    std::array<MessageId, 2> parents;
+    for (MessageId& parent : parents) {
+      const NewMessage message{.payload = as_bytes("parent")};
+      REQUIRE(small.push({&message, 1}));
+      parent = MessageId{small.last};
+      NewMessage child{.payload = as_bytes("child")};
+      child.after = {parent};
+      REQUIRE(small.push({&child, 1}));
+      const Delivery held = small.q->lease();
+      REQUIRE(small.q->settle(small.door(), {.receipt = held.receipt, .verdict = Verdict::bury}) ==
+              SettleStatus::ok);
+    }
+    REQUIRE(small.q->stats().dead == 4);
+    leave_last_file(small, 100);
+    CHECK(small.door().mutate(parents, Action::kick)->changed == 2);
+    CHECK(small.q->stats().held == 2);
+  }
+  small.q->check_clean();
+}
+
+TEST_CASE("on a full disk what sleeps is given back beside what is acked") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    leave_out("a small disk needs root");
+    return;
+  }
+  small.q->sync_lazily();
+  const std::vector<NewMessage> jobs(40, NewMessage{.payload = as_bytes("job")});
+  REQUIRE(small.push(jobs));
+  std::vector<Settle> acks;
+  for (const Delivery& each : small.q->lease_from(small.door(), {.want = jobs.size()}).deliveries)
+    acks.push_back({.receipt = each.receipt});
+  REQUIRE(acks.size() == jobs.size());
+  for (size_t i = 1; i < acks.size(); ++i)
+    REQUIRE(small.door().steps()->sleep(acks[i].receipt, "s", 1'000'000, 0)->receipt == SettleStatus::ok);
+  small.disk.fill();
+  // By somebody else: who settles has not met the full disk.
+  const std::unique_ptr<Queue> other = small.q->open();
+  const NewMessage filler{.tenant = "filler", .payload = as_bytes("f")};
+  REQUIRE(other->push({&filler, 1}).ok());
+  leave_last_file(small, 60);
+  for (int i = 0; i < 4'000 && leaves_room(*small.q, Purpose::event); ++i) {
+    const auto held = other->lease({.tenant = "filler"});
+    REQUIRE(held->deliveries.size() == 1);
+    const Settle back{.receipt = held->deliveries[0].receipt, .verdict = Verdict::release};
+    REQUIRE(other->settle({&back, 1}).ok());
+  }
+  REQUIRE_FALSE(leaves_room(*small.q, Purpose::event));
+  const auto settled = small.door().settle(acks);
+  REQUIRE(settled.ok());
+  CHECK_FALSE(settled->error);
+  INFO((settled->error ? settled->error->text : ""));
+  for (size_t i = 1; i < acks.size(); ++i) CHECK(settled->items.at(i) == SettleStatus::slept);
+  CHECK(small.q->stats().delayed == 39);
+  CHECK(keeps_room(*small.q));
+  small.q->check_clean();
 }
 
 TEST_CASE("after a full disk neither a setting nor a held key makes a refusal last") {

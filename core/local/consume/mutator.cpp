@@ -38,7 +38,10 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     if (action != Action::cancel && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
     const bool forgets = action == Action::kick_fresh && schedule().steps().count(entry) != 0;
     const uint64_t bytes = event_record_bytes(type, 1);
-    Obstacle obstacle = writer_.room_for_event(type, forgets ? 2 * bytes : bytes);
+    // What a kick brings back is accepted again, and may be buried again.
+    Obstacle obstacle = action == Action::cancel
+                            ? writer_.room_for_event(type, bytes)
+                            : writer_.room_for(Purpose::accept, forgets ? 2 * bytes : bytes, 1);
     if (obstacle == Obstacle::none && endings_.lacks_note(type, *slot)) obstacle = Obstacle::note;
     if (obstacle != Obstacle::none) return obstacle;
     if (action == Action::cancel || forgets) find_step_blobs(link_, entry, blobs_);

@@ -115,14 +115,16 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       detail.stderr_tail = {};
       bytes = event_record_bytes(type, group.size(), detail);
     }
-    // Beside them what is given back because its job sleeps.
-    bytes += event_record_bytes(RecordType::released, group.size());
-    const Obstacle obstacle = writer_.room_for_event(type, bytes);
+    Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     Judged judged;
     blobs.clear();
     for (size_t i = 0; i < group.size(); ++i) statuses[i] = judge(group[i], i, type, now, judged, blobs);
     if (judged.lacks_note) return Obstacle::note;
+    // Beside the verdicts what is given back because its job sleeps.
+    bytes += judged.sleeping * event_record_bytes(RecordType::released, 1);
+    if (judged.sleeping != 0) obstacle = writer_.room_for_event(RecordType::released, bytes);
+    if (obstacle != Obstacle::none) return obstacle;
     const size_t count = judged.count;
     size_t done = 0;
     if (count > 0) {

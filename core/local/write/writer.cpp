@@ -16,10 +16,7 @@ constexpr int64_t kDiskFullMs = 1'000;  // arbitrary
 
 Purpose purpose_of(RecordType type) {
   if (ends_message(type)) return Purpose::end;
-  if (type == RecordType::buried) return Purpose::bury;
-  const bool kicks =
-      type == RecordType::kicked || type == RecordType::reheld || type == RecordType::unstepped;
-  return kicks ? Purpose::accept : Purpose::event;
+  return type == RecordType::buried ? Purpose::bury : Purpose::event;
 }
 
 Need Writer::with_pending(const Need& need) {
@@ -157,9 +154,8 @@ Obstacle Writer::room_for(Purpose purpose, uint64_t bytes, uint64_t more_message
 
 Obstacle Writer::room_for_event(RecordType type, uint64_t bytes) {
   const Purpose purpose = purpose_of(type);
-  // What a kick brings back may be buried again.
-  const Obstacle obstacle = room_for(purpose, bytes, purpose == Purpose::accept ? 1 : 0);
-  const bool may_go_unwritten = purpose == Purpose::event || purpose == Purpose::bury;
+  const Obstacle obstacle = room_for(purpose, bytes);
+  const bool may_go_unwritten = purpose != Purpose::end;
   if (!may_go_unwritten || obstacle == Obstacle::none || obstacle == Obstacle::ring_full) return obstacle;
   // First a file is asked for; only a disk that has none lets the event go unwritten (see is_written).
   return disk_is_full() ? Obstacle::none : Obstacle::closing_room;

@@ -17,7 +17,8 @@
 
 namespace fq {
 
-/// How much of the journal's last room a record of this type may use.
+/// How much of the journal's last room a record of this event may use. (A kick asks for that of what is
+/// accepted: Mutator.)
 Purpose purpose_of(RecordType type);
 
 class Writer : private Linked {
@@ -47,7 +48,7 @@ class Writer : private Linked {
   Obstacle room_for(Purpose purpose, uint64_t bytes, uint64_t more_messages = 0);
   /// Of a push that brings so many messages and needs so much of the segment, which may grow for it or not.
   Obstacle room_for_push(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
-  /// Of an event: none also where it may be done without being written, as a kick may not. Needs: the lock.
+  /// Of an event: none also where it may be done without being written. Needs: the lock.
   Obstacle room_for_event(RecordType type, uint64_t bytes);
   /// On a full disk the room that is left belongs to records that end messages. Any other event is done and
   /// not written down: after a crash such a message is where it was before, and is served again. Needs: the
