@@ -349,6 +349,11 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   return link_.wait_all_durable();
 }
 
+Result<void> LocalQueue::keep_house() {
+  FQ_TRY(housekeeper_.keep_house());
+  return {};
+}
+
 Result<void> LocalQueue::begin_as_copy() {
   // First, or what is due by now would be made a second time here.
   FQ_TRY(schedule_book_.pause_all());

@@ -85,6 +85,8 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   const Location& location() override { return link_.attachment().location(); }
   /// Of a queue that is a copy of one in use: messages at work in the original are not at work in it.
   Result<void> begin_as_copy();
+  /// Gives back what the journal needs no more, as whoever writes does.
+  Result<void> keep_house();
   /// "blobs/...", of all messages; none where a message cannot be read, which may speak of any.
   Result<std::optional<std::set<std::string>>> payload_files() { return blobs_.named(); }
 

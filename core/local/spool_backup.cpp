@@ -133,7 +133,14 @@ Result<void> SpoolBackup::copy_queue(const std::string& name) {
   Result<void> made = backup.make();
   link.leave(false);
   for (std::string& notice : backup.take_notices()) notices_.push_back(std::move(notice));
+  static_cast<void>(give_back(name));
   return made;
+}
+
+/// What has stayed for the copy: perhaps nobody calls the queue any more.
+Result<void> SpoolBackup::give_back(const std::string& name) {
+  FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open({spool_, name}, false, clock_));
+  return LocalQueue(std::move(attachment), clock_, false).keep_house();
 }
 
 /// As it is now; whoever it belongs to and however it came there, the copy is ours.

@@ -28,6 +28,7 @@ class SpoolBackup {
   Result<void> check_place_is_outside() const;
   Result<void> copy_all();
   Result<void> copy_queue(const std::string& name);
+  Result<void> give_back(const std::string& name);
   Result<void> finish_moves(const std::string& name, const MoveLock& held);
   Result<void> copy_policy();
   Result<void> make_it_a_spool();
