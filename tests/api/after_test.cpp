@@ -265,6 +265,14 @@ TEST_CASE("an id that is not known is refused, and nothing is pushed") {
     CHECK_FALSE(try_after(q, "x", {a, MessageId{id}}).ok());
     CHECK_FALSE(try_after(q, "x", {}, {MessageId{id}}).ok());
   }
+  // Also one that no shard gives: it lies nowhere.
+  for (const char* account : {"t", "u", "v", "w", "x"}) {
+    NewMessage message{.tenant = account};
+    message.after = {MessageId{kMessageIdMax}};
+    const Result<PushReply> reply = q.door().push({&message, 1});
+    REQUIRE_FALSE(reply.ok());
+    CHECK(reply.error().kind == ErrorKind::missing);
+  }
   CHECK(q.stats().pushed == 1);
 }
 

@@ -55,10 +55,9 @@ std::string no_time(const std::string& key, const std::string& told) {
 
 }  // namespace
 
-size_t shard_of_id(MessageId id, size_t count) {
-  const size_t shard = number(id) % kShardsMax;
-  return shard < count ? shard : 0;
-}
+bool is_id_of(MessageId id, size_t count) { return number(id) % kShardsMax < count; }
+
+size_t shard_of_id(MessageId id, size_t count) { return is_id_of(id, count) ? number(id) % kShardsMax : 0; }
 
 Result<QueueEntry> read_queue_entry(const std::string& queue, const std::string& key, const Fixed& fixed,
                                     std::vector<std::string> tags) {

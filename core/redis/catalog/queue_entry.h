@@ -35,6 +35,8 @@ struct QueueEntry {
 
 /// In which shard of so many it would be: an id that none of them gives, in the first.
 size_t shard_of_id(MessageId id, size_t count);
+/// Whether one of so many gives such ids.
+bool is_id_of(MessageId id, size_t count);
 
 /// By name, as a server has it in `key`.
 using Fixed = std::map<std::string, std::string>;

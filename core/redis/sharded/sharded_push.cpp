@@ -11,7 +11,7 @@ namespace fq {
 Result<void> ShardedPush::check_ties(const NewMessage& message) const {
   for (const std::vector<MessageId>* const list : {&message.after, &message.after_any}) {
     for (const MessageId id : *list) {
-      if (shards_.of_id(id) == shards_.of_tenant(message.tenant)) continue;
+      if (!shards_.lies_elsewhere(id, shards_.of_tenant(message.tenant))) continue;
       return Error{
           ErrorKind::usage,
           "after: message " + std::to_string(number(id)) +

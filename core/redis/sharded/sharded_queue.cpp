@@ -66,7 +66,7 @@ Result<MoveReply> ShardedQueue::move(std::span<const MessageId> ids, const MoveR
 std::string ShardedQueue::tie_elsewhere(const ExportedMessage& message) const {
   const size_t shard = shards_.of_tenant(message.tenant);
   for (const MessageId id : needed_by(message)) {
-    if (shards_.of_id(id) != shard)
+    if (shards_.lies_elsewhere(id, shard))
       return "waits for message " + std::to_string(number(id)) + ", which lies on another shard";
   }
   return {};

@@ -33,7 +33,7 @@ Result<StepPause> ShardedSteps::sleep(const Receipt& receipt, std::string_view n
 Result<StepPause> ShardedSteps::wait(const Receipt& receipt, std::string_view name,
                                      std::optional<std::span<const MessageId>> ids) {
   for (const MessageId id : ids.value_or(std::span<const MessageId>())) {
-    if (shards_.of_id(id) == shards_.of_receipt(receipt)) continue;
+    if (!shards_.lies_elsewhere(id, shards_.of_receipt(receipt))) continue;
     return Error{ErrorKind::usage,
                  "step '" + std::string(name) + "': message " + std::to_string(number(id)) +
                      " lies on another shard; in this queue a step waits for messages of its own account",

@@ -33,6 +33,10 @@ class Shards {
   size_t count() const { return queues_.size(); }
   size_t of_tenant(std::string_view tenant) const;
   size_t of_id(MessageId id) const { return shard_of_id(id, count()); }
+  /// Where it is not known at all, the shard that is asked for it says so.
+  bool lies_elsewhere(MessageId id, size_t shard) const {
+    return is_id_of(id, count()) && of_id(id) != shard;
+  }
   size_t of_receipt(const Receipt& receipt);
   RedisQueue& at(size_t shard);
   WorkerGuard& guard() { return *guard_; }
