@@ -27,6 +27,10 @@ for shards in 1 4; do
   is "$shards: names it" 1 "$(cat "$work/out" "$work/err" | grep -cF "$lost")"
   gives 69 '' fq doctor -q lost
   is "$shards: doctor too" 1 "$(grep -cF "1 of $shards shard$([ "$shards" = 1 ] || echo s) cannot be served: lost is '$root'" "$work/out")"
+  redis-cli -s "$work/s" hset "$root" schema 9 >>"$work/made"
+  gives 69 '' fq doctor -q lost
+  is "$shards: doctor tells another schema" 1 "$(grep -cF "'$root' is of schema '9', and this fq-redis knows 4; use the fq that made it" "$work/out")"
+  redis-cli -s "$work/s" del "$root" >>"$work/made"
   gives 0 '' fq queue remove lost --yes
   is "$shards: no key is left" '' "$(redis-cli -s "$work/s" --scan --pattern '*lost*')"
 done

@@ -252,7 +252,7 @@ TEST_CASE(
         INFO(refusal);
         CHECK((needed.contains(name.text) || read_whole.contains(name.text)));
         CHECK((refusal.find("has lost the key") != std::string::npos ||
-               refusal.find("keeps this queue in a form of another fq") != std::string::npos));
+               refusal.find("what it keeps of this queue is of schema") != std::string::npos));
       }
       if (is_told) {
         command(f.server, {"RESTORE", root, "0", found->second, "REPLACE"});

@@ -54,10 +54,9 @@ Result<Fixed> QueueMeta::fixed_in(const std::string& queue, const Reply& reply) 
   Fixed meta;
   for (size_t i = 0; i + 1 < reply.items.size(); i += 2) meta[reply.at(i).text] = reply.at(i + 1).text;
   if (!meta.empty() && meta["schema"] != kSchema) {
-    return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(queue) + ": is of schema " + in_quotes(meta["schema"]) +
-                     ", and this fq-redis knows " + std::string(kSchema) + "; use the fq that made it",
-                 0};
+    Error error = other_schema(meta["schema"], kSchema);
+    error.text.insert(0, "queue " + in_quotes(queue) + ": ");
+    return error;
   }
   return meta;
 }

@@ -10,6 +10,7 @@
 #include "core/base/text/counted.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
 #include "core/base/text/size.h"
 // fq, this room.
 #include "core/redis/waits/bells.h"
@@ -202,17 +203,20 @@ DoctorRow bell_row(const ServerAccess& access) {
           "give it the rights that fq-redis acl URL tells"};
 }
 
-/// Those that a server has lost of what the shards of a queue begin with.
-std::vector<std::string> lost_roots(const ServerAccess& access, const QueueEntry& entry) {
+/// Why shards of a queue cannot be served, by what each begins with; those of servers that are away are none.
+std::vector<std::string> bad_roots(const ServerAccess& access, const QueueEntry& entry) {
   const std::vector<std::string> tags = entry.tags.empty() ? std::vector{entry.tag} : entry.tags;
   std::vector<std::vector<std::string>> commands;
-  for (const std::string& tag : tags) commands.push_back({"HEXISTS", tag + "h", "schema"});
+  for (const std::string& tag : tags) commands.push_back({"HGET", tag + "h", "schema"});
   const std::vector<Result<Reply>> replies = access.link->ask(commands);
-  std::vector<std::string> lost;
+  std::vector<std::string> bad;
   for (size_t i = 0; i < replies.size(); ++i) {
-    if (replies[i] && replies[i]->number == 0) lost.push_back(commands[i][1]);
+    if (!replies[i] || replies[i]->text == kSchema) continue;
+    const std::string root = in_quotes(commands[i][1]);
+    const std::string& there = replies[i]->text;
+    bad.push_back(there.empty() ? "lost is " + root : root + " " + other_schema(there, kSchema).text);
   }
-  return lost;
+  return bad;
 }
 
 /// A name stands among the queues before anything of it is there, and until nothing is.
@@ -226,10 +230,10 @@ DoctorRow queue_row(const ServerAccess& access, Catalog& catalog, const std::str
             Health::warning, "do that again"};
   }
   const size_t shards = std::max<size_t>((*entry)->tags.size(), 1);
-  if (const std::vector<std::string> lost = lost_roots(access, **entry); !lost.empty()) {
+  if (const std::vector<std::string> bad = bad_roots(access, **entry); !bad.empty()) {
     return {about,
-            std::to_string(lost.size()) + " of " + counted(shards, "shard", "shards") +
-                " cannot be served: lost is '" + lost[0] + "'",
+            std::to_string(bad.size()) + " of " + counted(shards, "shard", "shards") +
+                " cannot be served: " + bad[0],
             Health::fault, "bring back the server's data, or remove the queue"};
   }
   std::string found =

@@ -64,7 +64,6 @@ constexpr Meaning kMeanings[] = {
      "has given all ids that there are to messages of this queue; push to another one"},
     {"FQEVENTS", ErrorKind::bad_data,
      "has no time in milliseconds as 'events' among what is fixed of a shard of this queue"},
-    {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
 };
 
 bool begins_with_word(std::string_view text, std::string_view word) {
@@ -123,12 +122,27 @@ Error is_missing(const std::string& server) {
   return Error{ErrorKind::missing, std::string(kQueue) + server + std::string(kMissing), 0};
 }
 
+/// The schema that the server has of it, and that which fq's functions know.
+Error is_of_other_schema(const std::string& server, std::string_view said) {
+  first_word(said);
+  const size_t known_at = std::min(said.size(), said.rfind(' '));
+  Error error = other_schema(said.substr(0, known_at), said.substr(std::min(said.size(), known_at + 1)));
+  error.text.insert(0, server + ": what it keeps of this queue ");
+  return error;
+}
+
 Error is_draining() {
   const std::string text = std::string(kQueue) + "is draining and takes no more; ";
   return Error{ErrorKind::later, text + std::string(kResume) + " to end that", 0};
 }
 
 }  // namespace
+
+Error other_schema(std::string_view there, std::string_view known) {
+  std::string text = "is of schema " + in_quotes(there) + ", and this fq-redis knows ";
+  text.append(known).append("; use the fq that made it");
+  return {ErrorKind::unusable, std::move(text), 0};
+}
 
 bool is_away(const Error& error) {
   return error.sys != EINTR && (error.kind == ErrorKind::later || error.kind == ErrorKind::io);
@@ -150,6 +164,7 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
   if (begins_with_word(refusal, "FQDRAINING")) return is_draining();
   if (begins_with_word(refusal, "FQRIGHT")) return lacks_right(server, refusal);
   if (begins_with_word(refusal, "FQMISSING")) return is_missing(server);
+  if (begins_with_word(refusal, "FQSCHEMA")) return is_of_other_schema(server, refusal);
   if (begins_with_word(refusal, kShort)) return Error{ErrorKind::later, std::string(refusal), 0};
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;

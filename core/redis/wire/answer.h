@@ -19,6 +19,9 @@ bool is_away(const Error& error);
 /// What is in the way is this queue's, which the server's program does not name.
 Error of_queue(Error error, const std::string& queue);
 
+/// What a server has is of another schema than ours; whose it is begins the text.
+Error other_schema(std::string_view there, std::string_view known);
+
 /// The queue is not where it was called.
 bool says_missing(const Error& error);
 /// The same of one that is there: of this shard its server has lost the key that everything begins with, or a
