@@ -323,6 +323,8 @@ Result<CheckReport> LocalQueue::check(const CheckRequest& request) {
              Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(request));
   FQ_TRY(mover().find_lost(report));
   if (request.alone) FQ_TRY(mover().find_lost_here(report));
+  // What has stayed for it goes: perhaps nobody else calls the queue. What it has found stays for a repair.
+  if (report.findings.empty()) static_cast<void>(housekeeper_.keep_house());
   return report;
 }
 

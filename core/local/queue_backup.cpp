@@ -154,7 +154,7 @@ Result<void> QueueBackup::copy_payloads() {
 
 /// The journal as it is at one moment, and the payloads that it speaks of.
 Result<void> QueueBackup::copy_moment() {
-  FQ_TRY_SET([[maybe_unused]] const SegmentLock held, hold_files(link_));
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   // From here on none goes: those of before first, then those that came up to the journal's end.
   FQ_TRY(copy_payloads());
   bool copied = false;

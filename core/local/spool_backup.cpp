@@ -132,12 +132,14 @@ Result<void> SpoolBackup::copy_queue(const std::string& name) {
   QueueBackup backup(link, {directory_ + "/" + kUnfinishedCopy, name}, clock_, request_.interrupt);
   Result<void> made = backup.make();
   link.leave(false);
-  for (std::string& notice : backup.take_notices()) notices_.push_back(std::move(notice));
-  static_cast<void>(give_back(name));
+  std::vector<std::string> notices = backup.take_notices();
+  if (made.ok() && notices.empty()) static_cast<void>(give_back(name));
+  for (std::string& notice : notices) notices_.push_back(std::move(notice));
   return made;
 }
 
-/// What has stayed for the copy: perhaps nobody calls the queue any more.
+/// What has stayed for the copy: perhaps nobody calls the queue any more. Needs: nothing is damaged, since
+/// that stays for a repair.
 Result<void> SpoolBackup::give_back(const std::string& name) {
   FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open({spool_, name}, false, clock_));
   return LocalQueue(std::move(attachment), clock_, false).keep_house();

@@ -108,32 +108,24 @@ bool QueueChecker::lacks_file(uint32_t first, uint32_t end) {
 
 Result<Checked> QueueChecker::check_settled(Interrupt* interrupt) {
   // A file that goes while it is read would look like damage: such a look is made again.
-  for (int attempt = 0; attempt <= kCheckTries; ++attempt) {
-    std::optional<Checked> checked;
-    FQ_TRY(with_files_held(link_, upkeep_, [&]() -> Result<void> {
-      FQ_TRY_SET(checked, check_once(interrupt));
-      return {};
-    }));
-    if (checked) return *std::move(checked);
+  for (int attempt = 0;; ++attempt) {
+    FQ_TRY_SET(const Front before, front());
+    Result<Checked> checked = check_once(interrupt);
+    FQ_TRY_SET(const Front after, front());
+    // Also one that was given back before, and is taken out of the directory only now.
+    const bool went = before.oldest != after.oldest || (!checked.ok() && checked.error().sys == ENOENT) ||
+                      lacks_file(before.needed, after.needed);
+    if (!went) return checked;
+    // What it found may be of files that went.
+    if (attempt == kCheckTries) {
+      return Error{ErrorKind::later,
+                   object() + ": its journal grows faster than it can be checked; try again", 0};
+    }
   }
-  return Error{ErrorKind::later, object() + ": its journal grows faster than it can be checked; try again",
-               0};
 }
 
-/// None: what was found may be of files that went.
-Result<std::optional<Checked>> QueueChecker::check_once(Interrupt* interrupt) {
-  FQ_TRY_SET(const Front before, front());
-  Result<Checked> checked = compare(interrupt);
-  FQ_TRY_SET(const Front after, front());
-  // Also one that was given back before, and is taken out of the directory only now.
-  const bool went = before.oldest != after.oldest || (!checked.ok() && checked.error().sys == ENOENT) ||
-                    lacks_file(before.needed, after.needed);
-  if (went) return std::optional<Checked>();
-  if (!checked.ok()) return std::move(checked).error();
-  return std::optional<Checked>(std::move(checked).value());
-}
-
-Result<Checked> QueueChecker::compare(Interrupt* interrupt) {
+Result<Checked> QueueChecker::check_once(Interrupt* interrupt) {
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   Checked checked;
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());

@@ -14,8 +14,8 @@ namespace fq {
 
 class QueueChecker : private Linked {
  public:
-  QueueChecker(Link& link, Upkeep& upkeep, BlobCare& blobs, JournalFiles& files)
-      : Linked(link), upkeep_(upkeep), blobs_(blobs), files_(files) {}
+  QueueChecker(Link& link, BlobCare& blobs, JournalFiles& files)
+      : Linked(link), blobs_(blobs), files_(files) {}
 
   /// Signals come through where nothing but its own memory is changed; `interrupt`, or null, ends it there.
   Result<Checked> check_all(Interrupt* interrupt);
@@ -32,11 +32,9 @@ class QueueChecker : private Linked {
                              const ScanResult& scan, std::vector<JournalDamage>& damage);
   Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
                            std::vector<JournalDamage>& damage);
-  Result<Checked> compare(Interrupt* interrupt);
-  Result<std::optional<Checked>> check_once(Interrupt* interrupt);
+  Result<Checked> check_once(Interrupt* interrupt);
   Result<Checked> check_settled(Interrupt* interrupt);
 
-  Upkeep& upkeep_;
   BlobCare& blobs_;
   JournalFiles& files_;
 };

@@ -29,7 +29,7 @@ class Repairer : private Linked {
         housekeeper_(needs.housekeeper),
         blobs_(needs.blobs),
         files_(link),
-        checker_(link, needs.housekeeper, needs.blobs, files_) {}
+        checker_(link, needs.blobs, files_) {}
 
   Result<CheckReport> check(const CheckRequest& request);
 

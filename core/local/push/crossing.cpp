@@ -252,10 +252,7 @@ Result<void> Crossing::settle(MessageId id) {
 }
 
 Result<MoveLedger> Crossing::ledger() {
-  return with_files_held(link_, upkeep_, [this] { return read_ledger(); });
-}
-
-Result<MoveLedger> Crossing::read_ledger() {
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   // A file that goes all the same while it is read takes with it what is still looked for: such a look is
   // made again.
   const auto oldest = [&]() -> Result<uint32_t> {

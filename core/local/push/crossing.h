@@ -95,7 +95,6 @@ class Crossing : private Linked {
     EditedRecord record;
     std::string terms;
   };
-  Result<MoveLedger> read_ledger();
   Result<std::vector<uint64_t>> ids_in_transit();
   std::string why_it_stays(SlotIndex slot);
   Result<MoveResult> look(MessageId id, Parcel& parcel, bool& pending);

@@ -5,10 +5,10 @@
 
 namespace fq {
 
-Result<SegmentLock> hold_files(Link& link) {
+Result<FilesStay> FilesStay::hold(Link& link) {
   SegmentHeader& shared = link.header();
   std::optional<SegmentLock> held = SegmentLock::take(shared, shared.checking);
-  if (held) return *std::move(held);
+  if (held) return FilesStay(*std::move(held));
   return Error{ErrorKind::later,
                link.attachment().object() + ": being checked or copied by " +
                    describe_holder(shared.checking.holder()) + "; try again",
